@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.pieces import ranges
+from topoi.corpus.pieces import ranges, row_blocks
 from topoi.errors import StoreError
 
 # While written, rows are Python numbers, ten times as large as array elements.
@@ -86,9 +87,12 @@ class Blobs(Sequence[bytes]):
         return self._values[self._starts[at] : self._starts[at + 1]].astype(self._dtype).tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        bounds = self._starts.tolist()
-        for first, last in zip(bounds, bounds[1:], strict=False):
-            yield self._values[first:last].astype(self._dtype).tobytes()
+        size = np.dtype(self._dtype).itemsize
+        for part in row_blocks(self._starts):
+            bounds = self._starts[part.start : part.stop + 1]
+            data = self._values[bounds[0] : bounds[-1]].astype(self._dtype).tobytes()
+            ends = ((bounds - bounds[0]) * size).tolist()
+            yield from (data[first:last] for first, last in pairwise(ends))
 
 
 def table_rows(columns: Columns, names: Sequence[str], *first: object) -> Iterator[tuple[Any, ...]]:

@@ -264,7 +264,10 @@ def _own_words(
     group, lengths = groups.of[here] - some.start, groups.lengths[here]
     inside = np.flatnonzero((groups.of[here] >= 0) & (group >= 0) & (group < n_groups) & (lengths > 0))
     group, weights, columns = group[inside], weights[inside], np.arange(len(inside) + 1)
-    at, start = row_positions(draw.start, inside)
+    at: Any = slice(None)
+    start = draw.start
+    if len(inside) < n_docs:
+        at, start = row_positions(draw.start, inside)
     row = np.repeat(group * n_columns, np.diff(start)) + draw.column[at]
     counts: Array = (
         csc_array((draw.number[at].astype(np.float64), row, start), (n_groups * n_columns, len(inside))) @ weights

@@ -6,7 +6,7 @@ The state before a commit stays in the file (``edit_states``), so that an undo g
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -116,21 +116,19 @@ class StoreEditor(Editor):
 
     def _commit(self, path: Path, step: int, edited: GibbsModel[Any, Any], made: Sequence[Edit]) -> str:
         """Replace the model by the edited one; return its digest."""
-        bare = bare_entry(edited, self.name, {})
         only_names = edited._chains is self._model._chains
 
         def put(connection: sqlite3.Connection) -> None:
             model_id = self._checked(connection)
             states = StoredStates(connection, model_id)
             if only_names:
-                states.rename(step, bare, made)
+                states.rename(step, bare_entry(edited, self.name, {}), made)
                 return
             with self._tasks(edited, faces_of(connection, model_id)) as tasks:
                 entry = model_entry(edited, self.name, True, tasks, places=False)
                 states.commit(step, with_faces_of(connection, model_id, entry), made)
 
-        change(path, put)
-        return checksum(bare.meta, bare.arrays)
+        return self._changed(path, put)
 
     def _undo(self, path: Path, step: int, edited: GibbsModel[Any, Any]) -> str:
         """Replace the model by what it was before a step; return its digest."""
@@ -145,8 +143,18 @@ class StoreEditor(Editor):
             with self._tasks(edited, states.faces_before(step)) as tasks:
                 states.undo(step, model_entry(edited, self.name, True, tasks, places=False), touched)
 
-        change(path, put)
-        return checksum(bare.meta, bare.arrays)
+        return self._changed(path, put)
+
+    def _changed(self, path: Path, put: Callable[[sqlite3.Connection], None]) -> str:
+        """Change the file; return the digest that the model has then."""
+        digests = list[str]()
+
+        def put_and_read(connection: sqlite3.Connection) -> None:
+            put(connection)
+            digests.append(str(find_model(connection, self.name, "digest")[0]))
+
+        change(path, put_and_read)
+        return digests[-1]
 
     def _tasks(self, edited: GibbsModel[Any, Any], faces: list[tuple[Any, ...]]) -> AbstractContextManager[Tasks]:
         """Where rows are made: on as many threads as the model has. ``faces`` are known hues and places of topics."""

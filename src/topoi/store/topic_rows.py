@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -20,11 +21,11 @@ from topoi.corpus.blocks import Blobs, Blocks, Columns, Table, position_blobs
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences, ranges
 from topoi.drawing.topic_layout import topic_hues, topic_map
+from topoi.models.leaders import Leaders
 from topoi.models.periods import trend_rows
 from topoi.models.posterior import Posterior
 from topoi.models.ranking import N_NEIGHBOURS, N_RANKED, N_WORDS, SUMMARY_RELEVANCE, relevance_scores
 from topoi.models.smoothed_counts import Cells, listed
-from topoi.store.leaders import Leaders
 from topoi.store.tasks import Tasks
 
 _CELLS_AT_ONCE = 2**17
@@ -203,7 +204,8 @@ def topic_tables(corpus: Corpus, first: Posterior, tasks: Tasks | None = None) -
         mixtures["author"] = source.author_blocks, n_authors
     if not first.mixtures_are_counts:
         tables["document_share"] = Blocks(lambda: _share_rows(first, corpus.n_docs))
-    tables["mixture"] = Blocks(lambda: (_mixture(first, kind, *of) for kind, of in mixtures.items()))
+    packed = [tasks.begin(partial(_mixture, first, kind, *of)) for kind, of in mixtures.items()]
+    tables["mixture"] = Blocks(lambda: (row() for row in packed))
     tables |= {
         "topic_trend": tasks.table(lambda: trends()["year"]),
         "topic_decade": tasks.table(lambda: trends()["decade"]),

@@ -31,7 +31,7 @@ class Leaders:
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.store.leaders import Leaders
+    >>> from topoi.models.leaders import Leaders
     >>> leaders = Leaders(2, 2)
     >>> for number, value in enumerate([3.0, 5.0, 4.0, 5.0]):
     ...     leaders.add(np.array([1]), np.array([value]), np.array([number]))
