@@ -315,3 +315,18 @@ def test_what_can_be_edited(path: Path) -> None:
         topoi.edit(model, "topics")
     with pytest.raises(StoreError, match="no model 'none'"):
         topoi.edit(path, "none")
+
+
+def test_threads_of_an_edit_are_not_settings_of_the_model(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = []
+    gibbs, edits = topoi.models.gibbs, topoi.store.edits
+    opened, tasks = gibbs.open_executor, edits.open_tasks
+    monkeypatch.setattr(gibbs, "open_executor", lambda jobs, n: used.append(jobs) or opened(jobs, n))
+    monkeypatch.setattr(edits, "open_tasks", lambda jobs, **how: used.append(jobs) or tasks(jobs, **how))
+    editor = topoi.edit(path, "topics", n_jobs=3)
+    editor.merge(0, 2).commit(n_iter=1)
+    assert used and set(used) == {3}
+    used.clear()
+    assert topoi.load(path, "topics").n_jobs == 1 and editor.model.n_jobs == 1
+    topoi.open_store(path).edit("topics").split(0).commit(n_iter=1)
+    assert set(used) == {1}

@@ -33,7 +33,7 @@ from topoi.store.store import Store
 from topoi.store.tasks import Tasks, open_tasks
 
 
-def edit(model: Any, name: str | None = None, *, who: str = "") -> Editor:
+def edit(model: Any, name: str | None = None, *, who: str = "", n_jobs: int | None = None) -> Editor:
     """Steer a fitted model by hand: merge, split and rename topics, ban and pin words, freeze topics, send documents.
 
     Parameters
@@ -44,6 +44,8 @@ def edit(model: Any, name: str | None = None, *, who: str = "") -> Editor:
         Which of a store's models; the one saved last if not given.
     who : str
         Who edits, for the history.
+    n_jobs : int, optional
+        Threads, -1 for all cores; those of the model's settings if not given. They do not change the result.
 
     Returns
     -------
@@ -69,12 +71,12 @@ def edit(model: Any, name: str | None = None, *, who: str = "") -> Editor:
     {0: 'nature'}
     """
     if isinstance(model, Store | str | Path):
-        return StoreEditor(model if isinstance(model, Store) else Store(model), name, who)
+        return StoreEditor(model if isinstance(model, Store) else Store(model), name, who, n_jobs)
     if not isinstance(model, FittedModel):
         raise ModelError(f"edit a fitted model or a store, not {type(model).__name__}")
     if name is not None:
         raise ModelError("name is for models in a store: topoi.edit(store, name)")
-    return Editor(model, who)
+    return Editor(model, who, n_jobs)
 
 
 class StoreEditor(Editor):
@@ -96,12 +98,12 @@ class StoreEditor(Editor):
     [['merge 2 into 0', True]]
     """
 
-    def __init__(self, store: Store, name: str | None, who: str = "") -> None:
+    def __init__(self, store: Store, name: str | None, who: str = "", n_jobs: int | None = None) -> None:
         self._store = store
         with store.connection() as connection:
             found, self._digest = find_model(connection, name, "name, digest")
         self.name = str(found)
-        super().__init__(load(store, self.name), who)
+        super().__init__(load(store, self.name), who, n_jobs)
 
     def _finish(self, step: int, edited: GibbsModel[Any, Any]) -> None:
         done = {each.number for each in self._model.edits_}
@@ -157,9 +159,10 @@ class StoreEditor(Editor):
         return digests[-1]
 
     def _tasks(self, edited: GibbsModel[Any, Any], faces: list[tuple[Any, ...]]) -> AbstractContextManager[Tasks]:
-        """Where rows are made: on as many threads as the model has. ``faces`` are known hues and places of topics."""
+        """Where rows are made: on as many threads as sweeps are. ``faces`` are known hues and places of topics."""
         known = places_known(faces, edited.chains_[0].n_topics)
-        return open_tasks(resolve_jobs(edited.n_jobs), hues=False, places=not known)
+        n_jobs = edited.n_jobs if self._n_jobs is None else self._n_jobs
+        return open_tasks(resolve_jobs(n_jobs), hues=False, places=not known)
 
     def _refresh(self) -> None:
         """Take over names that were given in the store meanwhile."""

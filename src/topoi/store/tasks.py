@@ -1,4 +1,8 @@
-"""Work that the rows of a model wait for: done at once, or on threads while other rows are written."""
+"""Work that the rows of a model wait for: done at once, or on threads while other rows are written.
+
+Either way BLAS uses one thread: rows are the same on any number of cores, and threads that wait in BLAS keep none of
+them busy.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from topoi.corpus.blocks import Blocks, Columns, Table
+from topoi.models.blas import one_thread
 
 T = TypeVar("T")
 
@@ -32,7 +37,8 @@ class Tasks:
 
     def begin(self, work: Callable[[], T]) -> Callable[[], T]:
         """Begin work; the function that is returned waits for its result."""
-        found = work()
+        with one_thread():
+            found = work()
         return lambda: found
 
     def table(self, make: Callable[[], Columns]) -> Table:
@@ -74,6 +80,7 @@ def open_tasks(n_threads: int, hues: bool = True, places: bool = True) -> Iterat
         return
     pool = ThreadPoolExecutor(n_threads, thread_name_prefix="topoi rows")
     try:
-        yield ThreadTasks(pool, hues, places)
+        with one_thread():
+            yield ThreadTasks(pool, hues, places)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

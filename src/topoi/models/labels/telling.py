@@ -25,7 +25,7 @@ _COMMON = 0.05
 # A word counts in full if it is as concentrated as the one that three quarters of all tokens do not exceed; at least a
 # quarter.
 _QUANTILE, _LEAST_CONTENT = 0.75, 0.25
-_CELLS_AT_ONCE = 2**16
+_CELLS_AT_ONCE, _CELLS_TO_MULTIPLY = 2**16, 2**19
 # Decimals of scores: logarithms may differ in their last bits between processors, labels may not.
 DECIMALS = 9
 # Of "et al.", which is everywhere in scholarly texts; "al" is also of names, as in "Al Qaida".
@@ -55,7 +55,7 @@ def nearest_topics(columns: Columns, n_words: int, n_topics: int, n: int = N_NEA
     [[1], [0], [1]]
     """
     affinity = np.zeros((n_topics, n_topics))
-    for part in ranges(n_words, max(_CELLS_AT_ONCE // n_topics, 1)):
+    for part in ranges(n_words, max(_CELLS_TO_MULTIPLY // n_topics, 1)):
         roots = np.sqrt(columns(np.arange(part.start, part.stop)))
         affinity += roots.T @ roots
     affinity = np.round(affinity, DECIMALS)
