@@ -8,7 +8,7 @@ import pytest
 
 import topoi
 from store.samples import small_corpus
-from topoi.corpus.blocks import table_rows
+from topoi.corpus.blocks import table_values
 from topoi.corpus.pieces import Pieces, string_pieces
 from topoi.errors import StoreError
 from topoi.kernels.word_lists import count_lists, empty_lists
@@ -142,4 +142,4 @@ def test_leaders_are_those_of_a_whole_sort():
 
 def test_columns_of_one_length():
     with pytest.raises(StoreError, match="differ in length"):
-        list(table_rows({"a": [1], "b": [1, 2]}, ["a", "b"]))
+        list(table_values({"a": [1], "b": [1, 2]}, ["a", "b"]))

@@ -7,7 +7,7 @@ beside it has the lock for milliseconds then, and the rows wait. A statement of 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -20,8 +20,8 @@ def table_columns(connection: sqlite3.Connection, table: str) -> dict[str, str]:
     return {str(row[1]): str(row[2]) for row in connection.execute(f"PRAGMA table_info({table})")}
 
 
-def insert_rows(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert rows, each with a value for every column of the table.
+def insert_rows(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Insert rows, each with a value for every column of the table; or several rows, one after the other, in each.
 
     Examples
     --------

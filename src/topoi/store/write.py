@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from topoi import __version__
-from topoi.corpus.blocks import Blocks, Columns, Table, table_rows
+from topoi.corpus.blocks import Blocks, Columns, Table, table_values
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.errors import NotFoundError, StoreError
@@ -251,13 +251,13 @@ def put_table(connection: sqlite3.Connection, model_id: int, table: str, content
         raise StoreError(f"a store has no table {table!r} for models; there are: {', '.join(MODEL_TABLES)}")
     names = list(table_columns(connection, table))[1:]
 
-    def rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
+    def values(columns: Columns) -> Iterator[list[Any]]:
         if set(columns) != set(names):
             raise StoreError(f"table {table} needs the columns {', '.join(names)}, but was given {', '.join(columns)}")
-        return table_rows(columns, names, model_id)
+        return table_values(columns, names, model_id)
 
     blocks = contents if isinstance(contents, Blocks) else (contents,)
-    insert_rows(connection, table, chain.from_iterable(map(rows, blocks)))
+    insert_rows(connection, table, chain.from_iterable(map(values, blocks)))
 
 
 def edit_columns(edits: Sequence[Edit]) -> Columns:
