@@ -180,12 +180,16 @@ def test_pairs_are_completed_by_the_word_that_is_always_beside_them() -> None:
 
 
 def test_texts_that_are_left_out_leave_the_words(fitted: topoi.LDA, tmp_path) -> None:
-    fitted.save(tmp_path / "bare.topoi", corpus=False)
-    fitted.save(tmp_path / "whole.topoi")
+    model = topoi.LDA(8, alpha=0.1, n_iter=20, random_state=0).fit(fitted.corpus_)
+    model.save(tmp_path / "bare.topoi", corpus=False)
+    model.save(tmp_path / "whole.topoi")
     bare, whole = (topoi.view(tmp_path / name).topic_labels() for name in ("bare.topoi", "whole.topoi"))
-    assert whole == fitted.topic_labels()
+    assert whole == model.topic_labels() != bare
     assert bare == topoi.load(tmp_path / "bare.topoi").topic_labels()
     assert all(label == label.lower() for label in bare)
+    # Labels that people have seen stay.
+    model.save(tmp_path / "again.topoi", corpus=False)
+    assert topoi.view(tmp_path / "again.topoi").topic_labels() == whole == model.topic_labels()
 
 
 def test_long_and_strange_words_make_short_plain_labels() -> None:

@@ -8,15 +8,15 @@ import pytest
 
 import topoi
 from store.samples import small_corpus
-from topoi.corpus.blocks import table_rows
+from topoi.corpus.blocks import table_values
 from topoi.corpus.pieces import Pieces, string_pieces
 from topoi.errors import StoreError
 from topoi.kernels.word_lists import count_lists, empty_lists
 from topoi.models.averages import Averaged, mean_counts, mean_lists
+from topoi.models.leaders import Leaders
 from topoi.models.smoothed_counts import count_samples, count_topics
 from topoi.store.arrays import checksum, get_array, put_arrays
 from topoi.store.connect import schema
-from topoi.store.topic_rows import Leaders
 
 TINY = {
     "topoi.engine.samples.BLOCK": 7,
@@ -29,6 +29,8 @@ TINY = {
     "topoi.store.topic_rows._CELLS_AT_ONCE": 5,
     "topoi.models.background._WORDS_AT_ONCE": 2,
     "topoi.models.labels.phrases._TOKENS_AT_ONCE": 3,
+    "topoi.models.labels.phrases._MOST_CELLS": 0,
+    "topoi.models.labels.titles._TOKENS_AT_ONCE": 3,
     "topoi.models.labels.telling._CELLS_AT_ONCE": 5,
     "topoi.models.pachinko.rows.BLOCK": 9,
     "topoi.corpus.blocks._ROWS_AT_A_TIME": 2,
@@ -140,4 +142,4 @@ def test_leaders_are_those_of_a_whole_sort():
 
 def test_columns_of_one_length():
     with pytest.raises(StoreError, match="differ in length"):
-        list(table_rows({"a": [1], "b": [1, 2]}, ["a", "b"]))
+        list(table_values({"a": [1], "b": [1, 2]}, ["a", "b"]))

@@ -315,3 +315,41 @@ def test_what_can_be_edited(path: Path) -> None:
         topoi.edit(model, "topics")
     with pytest.raises(StoreError, match="no model 'none'"):
         topoi.edit(path, "none")
+
+
+def test_threads_of_an_edit_are_not_settings_of_the_model(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = []
+    gibbs, edits = topoi.models.gibbs, topoi.store.edits
+    opened, tasks = gibbs.open_executor, edits.open_tasks
+    monkeypatch.setattr(gibbs, "open_executor", lambda jobs, n: used.append(jobs) or opened(jobs, n))
+    monkeypatch.setattr(edits, "open_tasks", lambda jobs, **how: used.append(jobs) or tasks(jobs, **how))
+    editor = topoi.edit(path, "topics", n_jobs=3)
+    editor.merge(0, 2).commit(n_iter=1)
+    assert used and set(used) == {3}
+    used.clear()
+    assert topoi.load(path, "topics").n_jobs == 1 and editor.model.n_jobs == 1
+    topoi.open_store(path).edit("topics").split(0).commit(n_iter=1)
+    assert set(used) == {1}
+
+
+def test_an_undo_gives_the_model_its_number_back(path: Path) -> None:
+    def numbers() -> list[tuple[int, str]]:
+        with closing(sqlite3.connect(path)) as connection:
+            return connection.execute("SELECT model_id, name FROM model ORDER BY model_id").fetchall()
+
+    before, names = numbers(), []
+    editor = topoi.edit(path, "topics")
+    for _ in range(2):
+        editor.split(0).commit(n_iter=1)
+        names.append(numbers())
+        assert topoi.load(path).edits_, "an edited model is the one saved last"
+    editor.undo()  # by rows that were kept
+    assert numbers() == names[0]
+    editor.undo()  # by rows that are made anew
+    assert numbers() == before and not topoi.load(path).edits_
+    topoi.edit(path, "topics").split(0).commit(n_iter=1)
+    with closing(sqlite3.connect(path)) as connection, connection:  # another model's number is not taken
+        connection.execute("UPDATE edit_state SET labels = json_set(json_remove(labels, '$.rows'), '$.number', 2)")
+    other = rows_of(path, "other")
+    topoi.edit(path, "topics").undo()
+    assert rows_of(path, "other") == other and (2, "other") in numbers()

@@ -78,6 +78,14 @@ def test_a_merge_is_shown_kept_and_undone(own, path):
     assert "changed</a>" not in own.get(f"/m/{LDA}/").text
 
 
+def test_all_cores_make_a_change(own, path, monkeypatch):
+    used, opened = [], topoi.models.gibbs.open_executor
+    monkeypatch.setattr("topoi.models.gibbs.open_executor", lambda jobs, n: used.append(jobs) or opened(jobs, n))
+    monkeypatch.setattr("topoi.engine.executors._cores", lambda: 7)
+    made(own, topic=0, merge=1)
+    assert set(used) == {7} and topoi.load(path, "four topics").n_jobs == 1
+
+
 def test_retired_topics_are_in_no_list(own):
     made(own, topic=0, merge=1)
     for page in ("trends", "search?q=star+", "compare", f"compare/{MAIN}", "topic/2", "topic/0"):

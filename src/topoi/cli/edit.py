@@ -89,8 +89,8 @@ def edit(
         if action is Action.history:
             print_frame(store.edits(name), as_json=as_json, as_csv=as_csv, render=_draw_history)
             return
-        editor = topoi.edit(store, name, who=who)
-        editor.model.set_params(n_jobs=jobs or available_cores(), progress=False if quiet or preview else None)
+        editor = topoi.edit(store, name, who=who, n_jobs=jobs or available_cores())
+        editor.model.set_params(progress=False if quiet or preview else None)
         if action is not Action.undo:
             _apply(editor, action, words, to, away_from)
             shown = editor.preview()

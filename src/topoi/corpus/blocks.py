@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.pieces import ranges
+from topoi.corpus.pieces import ranges, row_blocks
 from topoi.errors import StoreError
 
 # While written, rows are Python numbers, ten times as large as array elements.
@@ -23,10 +24,10 @@ class Blocks:
 
     Examples
     --------
-    >>> from topoi.corpus.blocks import Blocks, table_rows
+    >>> from topoi.corpus.blocks import Blocks, table_values
     >>> table = Blocks(lambda: ({"word_id": [n, n + 1]} for n in (0, 2)))
-    >>> [list(table_rows(block, ["word_id"])) for block in table]
-    [[(0,), (1,)], [(2,), (3,)]]
+    >>> [list(table_values(block, ["word_id"])) for block in table]
+    [[[0, 1]], [[2, 3]]]
     """
 
     def __init__(self, make: Callable[[], Iterable[Columns]]) -> None:
@@ -86,30 +87,43 @@ class Blobs(Sequence[bytes]):
         return self._values[self._starts[at] : self._starts[at + 1]].astype(self._dtype).tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        bounds = self._starts.tolist()
-        for first, last in zip(bounds, bounds[1:], strict=False):
-            yield self._values[first:last].astype(self._dtype).tobytes()
+        size = np.dtype(self._dtype).itemsize
+        for part in row_blocks(self._starts):
+            bounds = self._starts[part.start : part.stop + 1]
+            data = self._values[bounds[0] : bounds[-1]].astype(self._dtype).tobytes()
+            ends = ((bounds - bounds[0]) * size).tolist()
+            yield from (data[first:last] for first, last in pairwise(ends))
 
 
-def table_rows(columns: Columns, names: Sequence[str], *first: object) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of columns of one length, in the order of ``names``, as Python numbers.
+def table_values(columns: Columns, names: Sequence[str], *first: int) -> Iterator[list[Any]]:
+    """Yield the values of columns of one length, row by row in the order of ``names``, as Python numbers.
 
-    Every row begins with the values of ``first``.
+    Every row begins with the values of ``first``. Rows follow each other in one list, many at a time.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.corpus.blocks import table_rows
-    >>> list(table_rows({"a": np.arange(2), "b": ["x", "y"]}, ["b", "a"], 7))
-    [(7, 'x', 0), (7, 'y', 1)]
+    >>> from topoi.corpus.blocks import table_values
+    >>> list(table_values({"a": np.arange(2), "b": ["x", "y"]}, ["b", "a"], 7))
+    [[7, 'x', 0, 7, 'y', 1]]
     """
     ordered = [columns[name] for name in names]
     n_rows = len(ordered[0])
     if any(len(column) != n_rows for column in ordered):
         raise StoreError("the columns of a table differ in length")
     for part in ranges(n_rows, _ROWS_AT_A_TIME):
-        same = (itertools.repeat(value, part.stop - part.start) for value in first)
-        yield from zip(*same, *(_plain(column[part]) for column in ordered), strict=True)
+        yield _flat([column[part] for column in ordered], first)
+
+
+def _flat(columns: list[Any], first: tuple[int, ...]) -> list[Any]:
+    n_rows = len(columns[0])
+    if all(isinstance(column, np.ndarray) and column.dtype.kind == "i" for column in columns):
+        table = np.empty((n_rows, len(first) + len(columns)), np.int64)
+        for i, column in enumerate((*first, *columns)):
+            table[:, i] = column
+        return table.ravel().tolist()
+    same = (itertools.repeat(value, n_rows) for value in first)
+    return list(itertools.chain.from_iterable(zip(*same, *map(_plain, columns), strict=True)))
 
 
 def _plain(values: object) -> Any:

@@ -41,6 +41,7 @@ def background_topics(
     n_words: int,
     n_topics: int,
     before: NDArray[np.float64] | None = None,
+    concentration: NDArray[np.float64] | None = None,
 ) -> NDArray[np.bool_]:
     """Flags of background topics: rather too few than wrong ones, and none among fewer than ten topics.
 
@@ -57,6 +58,8 @@ def background_topics(
     before : array, optional
         1 for topics that were background topics before, -1 for those that were not, 0 if that is unknown: near the
         border, a topic stays what it was.
+    concentration : array, optional
+        ``log_concentration`` of the words, if it is known.
 
     Examples
     --------
@@ -72,7 +75,9 @@ def background_topics(
     if n_topics < _FEWEST:
         return np.zeros(n_topics, bool)
     of_topics = log_concentration(topic, doc_start, n_topics)
-    of_words, variety = upper_values_and_variety(log_concentration(tokens, doc_start, n_words), rows, n_topics)
+    if concentration is None:
+        concentration = log_concentration(tokens, doc_start, n_words)
+    of_words, variety = upper_values_and_variety(concentration, rows, n_topics)
     usual = np.median(of_topics), np.median(of_words)
     if min(usual) <= 0.0:
         return np.zeros(n_topics, bool)

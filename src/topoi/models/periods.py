@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.models.resampling import Draws, Groups, share_bands
+from topoi.models.resampling import Draws, Groups, several_bands
 from topoi.models.smoothed_counts import Cells, whole_tokens
 
 
@@ -79,29 +79,49 @@ def main_span(
 PERIODS = {"year": 1, "decade": 10}
 
 
-def trend_rows(corpus: Corpus, name: str, period: str, cells: Iterable[Cells], draws: Draws) -> dict[str, Any]:
-    """Tokens per topic (or other ``name``) and year or decade, for all rows in every period with tokens.
+def trend_rows(corpus: Corpus, name: str, cells: Iterable[Cells], draws: Draws) -> dict[str, dict[str, Any]]:
+    """Tokens per topic (or other ``name``) by year and by decade, for all rows in every period with tokens.
 
     ``cells`` are blocks of documents, topics and numbers of tokens; ``draws`` are those of single samples, for the
-    intervals of shares.
+    intervals of shares. Both are read once.
     """
-    year, lengths, n_rows, step = years(corpus), corpus.doc_lengths, draws.n_columns, PERIODS[period]
-    dated = np.isfinite(year) & (np.abs(year) < 1e9) & (lengths > 0)
-    values, at = np.unique(year[dated].astype(np.int64) // step * step, return_inverse=True)
-    place = np.full(corpus.n_docs, -1)
-    place[dated] = at
-    total = np.bincount(at, lengths[dated], len(values))
-    table = np.zeros((n_rows, len(values)))
-    for doc, row, n in cells if len(values) else ():
-        known = dated[doc]
-        np.add.at(table, (row[known], place[doc[known]]), n[known])
-    share = table / np.maximum(total, 1)
-    lower, upper = share_bands(Groups(place, lengths.astype(np.float64), len(values)), draws, share.T)
+    tables = {period: _PeriodTable(corpus, step, draws.n_columns) for period, step in PERIODS.items()}
+    for cell in cells if any(len(table.values) for table in tables.values()) else ():
+        for table in tables.values():
+            table.add(*cell)
+    bands = several_bands([(table.groups, table.share.T) for table in tables.values()], draws)
     return {
-        name: np.repeat(np.arange(n_rows), len(values)),
-        period: np.tile(values, n_rows),
-        "n_tokens": whole_tokens(table.ravel()),
-        "share": share.ravel(),
-        "lower": lower.T.ravel(),
-        "upper": upper.T.ravel(),
+        period: {
+            name: np.repeat(np.arange(draws.n_columns), len(table.values)),
+            period: np.tile(table.values, draws.n_columns),
+            "n_tokens": whole_tokens(table.counts.ravel()),
+            "share": table.share.ravel(),
+            "lower": lower.T.ravel(),
+            "upper": upper.T.ravel(),
+        }
+        for (period, table), (lower, upper) in zip(tables.items(), bands, strict=True)
     }
+
+
+class _PeriodTable:
+    """Tokens of topics (or others) in periods of some years: topics × periods."""
+
+    def __init__(self, corpus: Corpus, step: int, n_rows: int) -> None:
+        year, lengths = years(corpus), corpus.doc_lengths
+        self._dated = np.isfinite(year) & (np.abs(year) < 1e9) & (lengths > 0)
+        self.values, at = np.unique(year[self._dated].astype(np.int64) // step * step, return_inverse=True)
+        self._place = np.full(corpus.n_docs, -1)
+        self._place[self._dated] = at
+        self._total = np.bincount(at, lengths[self._dated], len(self.values))
+        self.counts = np.zeros((n_rows, len(self.values)))
+        self.groups = Groups(self._place, lengths.astype(np.float64), len(self.values))
+
+    def add(self, doc: NDArray[Any], row: NDArray[Any], n: NDArray[Any]) -> None:
+        """Add tokens of documents in topics."""
+        known = self._dated[doc]
+        np.add.at(self.counts, (row[known], self._place[doc[known]]), n[known])
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """Shares of each period's tokens."""
+        return np.asarray(self.counts / np.maximum(self._total, 1))

@@ -253,7 +253,10 @@ class Posterior:
             from topoi.models.labels.make import name_topics
 
             given = () if self.guidance is None else self.guidance.names
-            names = name_topics(corpus, self, self.__dict__.get("_former", ()))
+            former = self.__dict__.get("_former", ())
+            if known is not None and corpus.texts is None and known[0].texts is not None:
+                former = known[1].labels  # a copy of the corpus without its texts; people know the labels
+            names = name_topics(corpus, self, former)
             known = self.__dict__["_named"] = corpus, names.with_names(given)
         return known[1]  # type: ignore[no-any-return]
 

@@ -13,7 +13,8 @@ next document may be like any other. ``python -m studies.band_coverage`` shows w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,12 +150,39 @@ def share_bands(
     >>> bool((upper - lower)[0, 0] < (upper - lower)[1, 0])
     True
     """
+    return several_bands([(groups, share)], draws, level, n_replicates, seed)[0]
+
+
+def several_bands(
+    given: Sequence[tuple[Groups, Array]],
+    draws: Draws,
+    level: float = LEVEL,
+    n_replicates: int = REPLICATES,
+    seed: int = 0,
+) -> list[tuple[Array, Array]]:
+    """``share_bands`` of several groupings of the same documents, each with its shares: the draws are made once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.resampling import Groups, one_draw, several_bands, share_bands
+    >>> counts = np.array([[9.0, 1.0], [7.0, 3.0]])
+    >>> one = Groups(np.array([0, 0]), counts.sum(axis=1), 1), np.array([[0.8, 0.2]])
+    >>> two = Groups(np.array([0, 1]), counts.sum(axis=1), 2), np.array([[0.9, 0.1], [0.7, 0.3]])
+    >>> found = several_bands([one, two], one_draw(counts))
+    >>> alone = [share_bands(groups, one_draw(counts), share) for groups, share in (one, two)]
+    >>> [np.array_equal(each, other) for each, other in zip(found, alone)]
+    [True, True]
+    """
     tail = checked_tail(level)
-    lower, upper = np.empty(share.shape), np.empty(share.shape)
-    for part in ranges(groups.n, max(_CELLS_AT_ONCE // (max(draws.n_columns, 1) * n_replicates), 1)):
-        shares = resample(groups, draws, part, n_replicates, seed).shares
-        lower[part], upper[part] = np.quantile(shares, (tail, 1.0 - tail), axis=2)
-    return np.minimum(lower, share), np.maximum(upper, share)
+    size = max(_CELLS_AT_ONCE // (max(draws.n_columns, 1) * n_replicates), 1)
+    ends = [(np.empty(share.shape), np.empty(share.shape)) for _, share in given]
+    for parts in zip_longest(*(ranges(groups.n, size) for groups, _ in given)):
+        here = [(i, part) for i, part in enumerate(parts) if part is not None]
+        found = resample_several([(given[i][0], part) for i, part in here], draws, n_replicates, seed)
+        for (i, part), each in zip(here, found, strict=True):
+            ends[i][0][part], ends[i][1][part] = np.quantile(each.shares, (tail, 1.0 - tail), axis=2)
+    return [(np.minimum(lower, s), np.maximum(upper, s)) for (lower, upper), (_, s) in zip(ends, given, strict=True)]
 
 
 def resample(
@@ -171,39 +199,75 @@ def resample(
     >>> found.counts.shape, bool(np.allclose(found.counts.sum(axis=1), found.words))
     ((2, 2, 5), True)
     """
-    chosen = some or slice(0, groups.n)
-    n = chosen.stop - chosen.start
-    counts, words = np.zeros((n * draws.n_columns, n_replicates)), np.zeros((n, n_replicates))
-    table = counts.reshape(n, draws.n_columns, n_replicates)
+    return resample_several([(groups, some or slice(0, groups.n))], draws, n_replicates, seed)[0]
+
+
+def resample_several(
+    given: Sequence[tuple[Groups, slice]], draws: Draws, n_replicates: int = REPLICATES, seed: int = 0
+) -> list[Replicates]:
+    """``resample`` some groups of each of several groupings; the draws are made once."""
     turns = [range(s, n_replicates, draws.n_draws) for s in range(draws.n_draws)]
     weights = [np.random.default_rng([seed, s]) for s in range(draws.n_draws)]
-    others = [_Others(groups, n, len(turn), [seed, s, chosen.start]) for s, turn in enumerate(turns)]
+    sums = [
+        [_Sums(groups, some, draws.n_columns, len(turn), [seed, s, some.start]) for s, turn in enumerate(turns)]
+        for groups, some in given
+    ]
     for first, each in draws.blocks():
-        for draw, turn, rng, other in zip(each, turns, weights, others, strict=True):
+        for s, (draw, turn, rng) in enumerate(zip(each, turns, weights, strict=True)):
             if not len(turn):
                 continue
-            mine = slice(turn.start, turn.stop, turn.step)
-            own = _own_words(groups, draw, first, chosen, draws.n_columns, rng, len(turn))
-            counts[:, mine] += own[0]
-            words[:, mine] += own[1]
-            other.add(draw, first, table[:, :, mine], words[:, mine])
-    return Replicates(table, words)
+            # Every document has its weights, whatever groups are asked for, however work is divided.
+            own = rng.standard_exponential((len(draw.start) - 1, len(turn)))
+            for of in sums:
+                of[s].add(draw, first, own)
+    return [
+        _replicates(of, some, turns, draws.n_columns, n_replicates) for of, (_, some) in zip(sums, given, strict=True)
+    ]
+
+
+def _replicates(sums: list[_Sums], some: slice, turns: list[range], n_columns: int, n_replicates: int) -> Replicates:
+    """Sums of all draws, each in its turn."""
+    n = some.stop - some.start
+    counts, words = np.empty((n, n_columns, n_replicates)), np.empty((n, n_replicates))
+    for turn in turns:
+        mine, found = slice(turn.start, turn.stop, turn.step), sums.pop(0)
+        counts[:, :, mine], words[:, mine] = found.counts.reshape(n, n_columns, -1), found.words
+    return Replicates(counts, words)
+
+
+class _Sums:
+    """Weighted words of some groups in the replicates of one draw, by columns and in all."""
+
+    def __init__(self, groups: Groups, some: slice, n_columns: int, n_replicates: int, name: list[int]) -> None:
+        n = some.stop - some.start
+        self._groups, self._some, self._n_columns = groups, some, n_columns
+        self.counts, self.words = np.zeros((n * n_columns, n_replicates)), np.zeros((n, n_replicates))
+        self._others = _Others(groups, n, n_replicates, name)
+
+    def add(self, draw: Draw, first: int, weights: Array) -> None:
+        """Add a block of documents, with their weights, and those among them that are added to other groups."""
+        own = _own_words(self._groups, draw, first, self._some, self._n_columns, weights)
+        self.counts += own[0]
+        self.words += own[1]
+        table = self.counts.reshape(len(self.words), self._n_columns, -1)
+        self._others.add(draw, first, table, self.words)
 
 
 def _own_words(
-    groups: Groups, draw: Draw, first: int, some: slice, n_columns: int, rng: np.random.Generator, n: int
+    groups: Groups, draw: Draw, first: int, some: slice, n_columns: int, weights: Array
 ) -> tuple[Array, Array]:
     """Weighted words of groups' documents: groups · columns × replicates, and groups × replicates."""
     from scipy.sparse import csc_array
 
     n_groups, n_docs = some.stop - some.start, len(draw.start) - 1
     here = slice(first, first + n_docs)
-    # Every document has its weights, whatever groups are asked for: results do not depend on how work is divided.
-    weights = rng.standard_exponential((n_docs, n))
     group, lengths = groups.of[here] - some.start, groups.lengths[here]
     inside = np.flatnonzero((groups.of[here] >= 0) & (group >= 0) & (group < n_groups) & (lengths > 0))
     group, weights, columns = group[inside], weights[inside], np.arange(len(inside) + 1)
-    at, start = row_positions(draw.start, inside)
+    at: Any = slice(None)
+    start = draw.start
+    if len(inside) < n_docs:
+        at, start = row_positions(draw.start, inside)
     row = np.repeat(group * n_columns, np.diff(start)) + draw.column[at]
     counts: Array = (
         csc_array((draw.number[at].astype(np.float64), row, start), (n_groups * n_columns, len(inside))) @ weights

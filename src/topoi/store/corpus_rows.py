@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.corpus.blocks import Columns, table_rows
+from topoi.corpus.blocks import Columns, table_values
 from topoi.corpus.bundle import corpus_pieces, pack_frame, pack_strings, unpack_frame
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.metadata import document_frame, json_value
@@ -19,6 +19,7 @@ from topoi.corpus.pieces import BLOCK, occurrences, ranges
 from topoi.errors import CorpusError, StoreError
 from topoi.store.arrays import checksum, get_arrays, put_arrays, to_json
 from topoi.store.door import check_corpus, stored_json
+from topoi.store.insert import insert_rows
 from topoi.store.postings import posting_rows
 from topoi.store.rows import read_rows
 
@@ -164,18 +165,18 @@ def _put_names(connection: sqlite3.Connection, corpus: Corpus) -> None:
         "n_tokens": occurrences(corpus.tokens, corpus.n_words),
         "n_documents": _documents_of_words(corpus),
     }
-    connection.executemany("INSERT INTO word VALUES (?, ?, ?, ?)", table_rows(words, list(words)))
+    insert_rows(connection, "word", table_values(words, list(words)))
     authors: Columns = {
         "author_id": range(corpus.n_authors),
         "author": corpus.authors,
         "n_documents": occurrences(corpus.doc_author, corpus.n_authors),
     }
-    connection.executemany("INSERT INTO author VALUES (?, ?, ?)", table_rows(authors, list(authors)))
+    insert_rows(connection, "author", table_values(authors, list(authors)))
     lengths = np.diff(corpus.doc_author_start)
     doc = np.repeat(np.arange(corpus.n_docs), lengths)
     position = np.arange(len(doc)) - np.repeat(corpus.doc_author_start[:-1], lengths)
     by: Columns = {"document_id": doc, "position": position, "author_id": corpus.doc_author}
-    connection.executemany("INSERT INTO document_author VALUES (?, ?, ?)", table_rows(by, list(by)))
+    insert_rows(connection, "document_author", table_values(by, list(by)))
 
 
 def _documents_of_words(corpus: Corpus) -> NDArray[np.int64]:

@@ -52,7 +52,7 @@ class StoredStates:
         bundle, digest = connection.execute(
             "SELECT bundle, digest FROM model WHERE model_id = ?", (self._id,)
         ).fetchone()
-        shown = self._shown() | {"rows": self._id}
+        shown = self._shown() | {"rows": self._id, "number": self._id}
         states = _shortened([*map(self._without_rows, self._states), (step, bundle, digest, to_json(shown))])
         prefix = undo_prefix(step)
         connection.execute(
@@ -111,7 +111,8 @@ class StoredStates:
         """Undo a step whose rows are made anew."""
         shown = self._before(step)
         kept = [state for state in self._states if state[0] != step]
-        new_id = self._next_id()
+        number = shown.get("number")
+        new_id = number if isinstance(number, int) and self._is_free(number) else self._next_id()
         self._move_states(new_id, kept)
         places = get_places(self._connection, self._id)
         remove_rows(self._connection, self._id)
@@ -119,6 +120,10 @@ class StoredStates:
         put_entry(self._connection, with_faces(entry, _faces(shown)), list(labels.values()), new_id)
         put_places(self._connection, new_id, places)
         self._put_states(new_id, kept)
+
+    def faces_before(self, step: int) -> list[tuple[Any, ...]]:
+        """Hues and places of topics before a step."""
+        return _faces(self._before(step))
 
     def _put_names(self, entry: ModelEntry, labels: Labels, states: Sequence[State]) -> None:
         """Write what names change: the records of edits, wherever they are, labels and states."""
@@ -168,6 +173,11 @@ class StoredStates:
             "SELECT count(*) FROM topic WHERE model_id = :id AND NOT EXISTS (SELECT * FROM model WHERE model_id = :id)"
         )
         return bool(self._connection.execute(query, {"id": model_id}).fetchone()[0])
+
+    def _is_free(self, model_id: int) -> bool:
+        """Whether no model has a number, nor rows of a state."""
+        queries = (f"SELECT EXISTS (SELECT * FROM {table} WHERE model_id = ?)" for table in ("model", "topic", "array"))
+        return not any(self._connection.execute(query, (model_id,)).fetchone()[0] for query in queries)
 
     def _next_id(self) -> int:
         return int(self._connection.execute("SELECT max(model_id) + 1 FROM model").fetchone()[0])

@@ -6,7 +6,8 @@ The state before a commit stays in the file (``edit_states``), so that an undo g
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from topoi.store.arrays import checksum, get_arrays
 from topoi.store.corpus_rows import check_digest
 from topoi.store.door import stored_json
 from topoi.store.edit_states import StoredStates, automatic_before, is_of_names
-from topoi.store.faces import with_faces_of
+from topoi.store.faces import faces_of, places_known, with_faces_of
 from topoi.store.files import load, rebuilt
 from topoi.store.migrate import migrated
 from topoi.store.read import StoredModel, find_model, read_edits
@@ -32,7 +33,7 @@ from topoi.store.store import Store
 from topoi.store.tasks import Tasks, open_tasks
 
 
-def edit(model: Any, name: str | None = None, *, who: str = "") -> Editor:
+def edit(model: Any, name: str | None = None, *, who: str = "", n_jobs: int | None = None) -> Editor:
     """Steer a fitted model by hand: merge, split and rename topics, ban and pin words, freeze topics, send documents.
 
     Parameters
@@ -43,6 +44,8 @@ def edit(model: Any, name: str | None = None, *, who: str = "") -> Editor:
         Which of a store's models; the one saved last if not given.
     who : str
         Who edits, for the history.
+    n_jobs : int, optional
+        Threads, -1 for all cores; those of the model's settings if not given. They do not change the result.
 
     Returns
     -------
@@ -68,12 +71,12 @@ def edit(model: Any, name: str | None = None, *, who: str = "") -> Editor:
     {0: 'nature'}
     """
     if isinstance(model, Store | str | Path):
-        return StoreEditor(model if isinstance(model, Store) else Store(model), name, who)
+        return StoreEditor(model if isinstance(model, Store) else Store(model), name, who, n_jobs)
     if not isinstance(model, FittedModel):
         raise ModelError(f"edit a fitted model or a store, not {type(model).__name__}")
     if name is not None:
         raise ModelError("name is for models in a store: topoi.edit(store, name)")
-    return Editor(model, who)
+    return Editor(model, who, n_jobs)
 
 
 class StoreEditor(Editor):
@@ -95,43 +98,41 @@ class StoreEditor(Editor):
     [['merge 2 into 0', True]]
     """
 
-    def __init__(self, store: Store, name: str | None, who: str = "") -> None:
+    def __init__(self, store: Store, name: str | None, who: str = "", n_jobs: int | None = None) -> None:
         self._store = store
         with store.connection() as connection:
             found, self._digest = find_model(connection, name, "name, digest")
         self.name = str(found)
-        super().__init__(load(store, self.name), who)
+        super().__init__(load(store, self.name), who, n_jobs)
 
     def _finish(self, step: int, edited: GibbsModel[Any, Any]) -> None:
         done = {each.number for each in self._model.edits_}
         made = [each for each in edited.edits_ if each.number not in done]
         path = self._store.path.resolve()
         migrated(path)
-        with open_tasks(resolve_jobs(edited.n_jobs), hues=False) as tasks:
-            if made:
-                self._digest = self._commit(path, step, edited, made, tasks)
-            else:
-                self._digest = self._undo(path, step, edited, tasks)
+        if made:
+            self._digest = self._commit(path, step, edited, made)
+        else:
+            self._digest = self._undo(path, step, edited)
         super()._finish(step, edited)
 
-    def _commit(self, path: Path, step: int, edited: GibbsModel[Any, Any], made: Sequence[Edit], tasks: Tasks) -> str:
+    def _commit(self, path: Path, step: int, edited: GibbsModel[Any, Any], made: Sequence[Edit]) -> str:
         """Replace the model by the edited one; return its digest."""
-        bare = bare_entry(edited, self.name, {})
         only_names = edited._chains is self._model._chains
 
         def put(connection: sqlite3.Connection) -> None:
             model_id = self._checked(connection)
             states = StoredStates(connection, model_id)
             if only_names:
-                states.rename(step, bare, made)
-            else:
+                states.rename(step, bare_entry(edited, self.name, {}), made)
+                return
+            with self._tasks(edited, faces_of(connection, model_id)) as tasks:
                 entry = model_entry(edited, self.name, True, tasks, places=False)
                 states.commit(step, with_faces_of(connection, model_id, entry), made)
 
-        change(path, put)
-        return checksum(bare.meta, bare.arrays)
+        return self._changed(path, put)
 
-    def _undo(self, path: Path, step: int, edited: GibbsModel[Any, Any], tasks: Tasks) -> str:
+    def _undo(self, path: Path, step: int, edited: GibbsModel[Any, Any]) -> str:
         """Replace the model by what it was before a step; return its digest."""
         bare, touched = bare_entry(edited, self.name, {}), set[int]()
         for each in edited.edits_:
@@ -139,11 +140,29 @@ class StoreEditor(Editor):
 
         def put(connection: sqlite3.Connection) -> None:
             states = StoredStates(connection, self._checked(connection))
-            if not states.go_back(step, bare, touched):
+            if states.go_back(step, bare, touched):
+                return
+            with self._tasks(edited, states.faces_before(step)) as tasks:
                 states.undo(step, model_entry(edited, self.name, True, tasks, places=False), touched)
 
-        change(path, put)
-        return checksum(bare.meta, bare.arrays)
+        return self._changed(path, put)
+
+    def _changed(self, path: Path, put: Callable[[sqlite3.Connection], None]) -> str:
+        """Change the file; return the digest that the model has then."""
+        digests = list[str]()
+
+        def put_and_read(connection: sqlite3.Connection) -> None:
+            put(connection)
+            digests.append(str(find_model(connection, self.name, "digest")[0]))
+
+        change(path, put_and_read)
+        return digests[-1]
+
+    def _tasks(self, edited: GibbsModel[Any, Any], faces: list[tuple[Any, ...]]) -> AbstractContextManager[Tasks]:
+        """Where rows are made: on as many threads as sweeps are. ``faces`` are known hues and places of topics."""
+        known = places_known(faces, edited.chains_[0].n_topics)
+        n_jobs = edited.n_jobs if self._n_jobs is None else self._n_jobs
+        return open_tasks(resolve_jobs(n_jobs), hues=False, places=not known)
 
     def _refresh(self) -> None:
         """Take over names that were given in the store meanwhile."""

@@ -55,6 +55,19 @@ def faces_of(connection: sqlite3.Connection, model_id: int) -> list[tuple[Any, .
     return connection.execute(_FACES, (model_id,)).fetchall()
 
 
+def places_known(faces: list[tuple[Any, ...]], n_topics: int) -> bool:
+    """Whether all topics of a model have their places on the map from an earlier one, so that none is to be drawn.
+
+    Examples
+    --------
+    >>> from topoi.store.faces import places_known
+    >>> faces = [(0, 30, 0.1, 0.2), (1, 210, 0.3, 0.4)]
+    >>> places_known(faces, 2), places_known(faces, 3), places_known([(0, 30, None, None)], 1)
+    (True, False, False)
+    """
+    return {topic for topic, _, *place in faces if None not in place} >= set(range(n_topics))
+
+
 def with_faces(entry: ModelEntry, faces: list[tuple[Any, ...]]) -> ModelEntry:
     """The entry of a model that is brought back, with the hues and places that its topics had."""
     given = {name: [face[i] for face in faces] for i, name in enumerate(("hue", "x", "y"), start=1)}
@@ -79,10 +92,13 @@ def _hues(topic: NDArray[Any], hue: Any, old: Mapping[int, Any]) -> NDArray[np.i
 
 
 def _places(topics: Mapping[str, Any], old: Mapping[int, Any]) -> NDArray[np.float64] | None:
-    """Places on the map, those of before where there are any; None if one of the maps has none."""
+    """Places on the map, those of before where there are any; None if they cannot be had.
+
+    The new map may be left out if all topics had places before.
+    """
     new = np.array([[np.nan if v is None else v for v in topics[name]] for name in ("x", "y")], np.float64).T
     then = [old.get(k, (None, None, None))[1:] for k in np.asarray(topics["topic"]).tolist()]
     before = np.array([[np.nan if v is None else v for v in place] for place in then], np.float64)
-    if np.isnan(new).any() or np.isnan(before).all():
+    if np.isnan(before).all() or (np.isnan(before).any() and np.isnan(new).any()):
         return None
     return kept_map(new, before, np.asarray(topics["share"], np.float64))

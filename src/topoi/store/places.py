@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError, StoreError
+from topoi.store.insert import insert_rows
 from topoi.store.read import find_model
 from topoi.store.replace import change
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 # Saving a model computes the places of so many documents, which takes a second; for more, they are asked for.
 MOST_PLACED_BY_SAVE = 1000
 _THERE = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'document_place'"
-_INSERT = "INSERT INTO document_place VALUES (?, ?, ?, ?)"
 
 
 def place_columns(places: NDArray[np.float64]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def place_documents(
 def put_places(connection: sqlite3.Connection, model_id: int, rows: list[tuple[Any, ...]]) -> None:
     """Replace a model's places: document, x and y each."""
     connection.execute("DELETE FROM document_place WHERE model_id = ?", (model_id,))
-    connection.executemany(_INSERT, [(model_id, *row) for row in rows])
+    insert_rows(connection, "document_place", ((model_id, *row) for row in rows))
 
 
 def get_places(connection: sqlite3.Connection, model_id: int) -> list[tuple[Any, ...]]:

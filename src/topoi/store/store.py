@@ -398,7 +398,7 @@ class Store:
 
         return list_updates(self, model)
 
-    def edit(self, name: str | None = None, *, who: str = "") -> Editor:
+    def edit(self, name: str | None = None, *, who: str = "", n_jobs: int | None = None) -> Editor:
         """Edit a model of the file by hand; see ``topoi.edit``.
 
         Parameters
@@ -407,6 +407,8 @@ class Store:
             The model's name; the one saved last if not given.
         who : str
             Who edits, for the history.
+        n_jobs : int, optional
+            Threads, -1 for all cores; those of the model's settings if not given.
 
         Examples
         --------
@@ -418,7 +420,7 @@ class Store:
         """
         from topoi.store.edits import StoreEditor  # it reads stores
 
-        return StoreEditor(self, name, who)
+        return StoreEditor(self, name, who, n_jobs)
 
     def edits(self, model: str | None = None) -> pd.DataFrame:
         """Edits of a model by hand (None: the model saved last), as ``Editor.history`` gives them.

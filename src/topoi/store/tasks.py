@@ -1,4 +1,8 @@
-"""Work that the rows of a model wait for: done at once, or on threads while other rows are written."""
+"""Work that the rows of a model wait for: done at once, or on threads while other rows are written.
+
+Either way BLAS uses one thread: rows are the same on any number of cores, and threads that wait in BLAS keep none of
+them busy.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from topoi.corpus.blocks import Blocks, Columns, Table
+from topoi.models.blas import one_thread
 
 T = TypeVar("T")
 
@@ -17,8 +22,8 @@ class Tasks:
 
     Attributes
     ----------
-    hues : bool
-        Whether hues of topics are wanted; those of an edited model are the old model's.
+    hues, places : bool
+        Whether hues of topics are wanted, and their places on the map; those of an edited model are the old model's.
 
     Examples
     --------
@@ -27,12 +32,13 @@ class Tasks:
     42
     """
 
-    def __init__(self, hues: bool = True) -> None:
-        self.hues = hues
+    def __init__(self, hues: bool = True, places: bool = True) -> None:
+        self.hues, self.places = hues, places
 
     def begin(self, work: Callable[[], T]) -> Callable[[], T]:
         """Begin work; the function that is returned waits for its result."""
-        found = work()
+        with one_thread():
+            found = work()
         return lambda: found
 
     def table(self, make: Callable[[], Columns]) -> Table:
@@ -43,8 +49,8 @@ class Tasks:
 class ThreadTasks(Tasks):
     """Work on threads; a table is made from results of work that was begun before, when it is written."""
 
-    def __init__(self, pool: ThreadPoolExecutor, hues: bool = True) -> None:
-        super().__init__(hues)
+    def __init__(self, pool: ThreadPoolExecutor, hues: bool = True, places: bool = True) -> None:
+        super().__init__(hues, places)
         self._pool = pool
 
     def begin(self, work: Callable[[], T]) -> Callable[[], T]:
@@ -58,7 +64,7 @@ class ThreadTasks(Tasks):
 
 
 @contextmanager
-def open_tasks(n_threads: int, hues: bool = True) -> Iterator[Tasks]:
+def open_tasks(n_threads: int, hues: bool = True, places: bool = True) -> Iterator[Tasks]:
     """Threads that make rows; they end with the ``with`` block, and what was not begun is left undone.
 
     Examples
@@ -70,10 +76,11 @@ def open_tasks(n_threads: int, hues: bool = True) -> Iterator[Tasks]:
     42
     """
     if n_threads <= 1:
-        yield Tasks(hues)
+        yield Tasks(hues, places)
         return
     pool = ThreadPoolExecutor(n_threads, thread_name_prefix="topoi rows")
     try:
-        yield ThreadTasks(pool, hues)
+        with one_thread():
+            yield ThreadTasks(pool, hues, places)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,75 +21,12 @@ from topoi.corpus.blocks import Blobs, Blocks, Columns, Table, position_blobs
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences, ranges
 from topoi.drawing.topic_layout import topic_hues, topic_map
-from topoi.models.periods import PERIODS, trend_rows
+from topoi.models.leaders import Leaders
+from topoi.models.periods import trend_rows
 from topoi.models.posterior import Posterior
 from topoi.models.ranking import N_NEIGHBOURS, N_RANKED, N_WORDS, SUMMARY_RELEVANCE, relevance_scores
 from topoi.models.smoothed_counts import Cells, listed
 from topoi.store.tasks import Tasks
-
-
-class Ranked(NamedTuple):
-    """Leading values, group by group from the largest on: groups, ranks from 1, values, numbers and tokens."""
-
-    group: NDArray[np.int64]
-    rank: NDArray[np.int64]
-    value: NDArray[np.float64]
-    number: NDArray[np.int64]
-    tokens: NDArray[np.int64]
-
-
-class Leaders:
-    """The ``n`` largest values of each group, ties broken by number; at most two blocks are held.
-
-    Attributes
-    ----------
-    least : array
-        Threshold of each group: smaller values cannot lead and need not be added.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from topoi.store.topic_rows import Leaders
-    >>> leaders = Leaders(2, 2)
-    >>> for number, value in enumerate([3.0, 5.0, 4.0, 5.0]):
-    ...     leaders.add(np.array([1]), np.array([value]), np.array([number]))
-    >>> leaders.found().number.tolist(), leaders.least.tolist()
-    ([1, 3], [-inf, 5.0])
-    """
-
-    def __init__(self, n_groups: int, n: int) -> None:
-        self._n = n
-        self.least = np.full(n_groups, -np.inf)
-        whole = np.zeros(0, np.int64)
-        self._best: tuple[NDArray[Any], ...] = (whole, np.zeros(0), whole, whole)
-
-    def add(
-        self,
-        group: NDArray[Any],
-        value: NDArray[np.float64],
-        number: NDArray[Any],
-        tokens: NDArray[Any] | None = None,
-    ) -> None:
-        """Add values with their numbers and, optionally, tokens."""
-        kept = value >= self.least[group]
-        new = group[kept], value[kept], number[kept], np.zeros(kept.sum(), np.int64) if tokens is None else tokens[kept]
-        group, value, number, tokens = (np.concatenate(pair) for pair in zip(self._best, new, strict=True))
-        order = np.lexsort((number, -value, group))
-        best = order[_ranks(group[order]) <= self._n]
-        self._best = group[best], value[best], number[best], tokens[best]
-        last = _ranks(self._best[0]) == self._n
-        self.least[self._best[0][last]] = self._best[1][last]
-
-    def found(self) -> Ranked:
-        """Return the current leaders."""
-        group, value, number, tokens = self._best
-        return Ranked(group, _ranks(group), value, number, tokens)
-
-
-def _ranks(group: NDArray[Any]) -> NDArray[np.int64]:
-    """1, 2, … within each group of a sorted array."""
-    return np.arange(1, len(group) + 1) - np.searchsorted(group, group, side="left")
-
 
 _CELLS_AT_ONCE = 2**17
 
@@ -99,9 +36,7 @@ def summary_tables(corpus: Corpus, first: Posterior, tasks: Tasks) -> dict[str, 
     total = first.counts.topic
     share = total / max(float(total.sum()), 1.0)
     names = tasks.begin(lambda: first.named(corpus))
-    places = tasks.begin(
-        lambda: topic_map(jensen_shannon_of_counts(_with_seeds(first), first.word_room, first.beta), share)
-    )
+    places = tasks.begin(lambda: _topic_map(first, share) if tasks.places else None)
     hues = tasks.begin(lambda: topic_hues(first.documents.cell_blocks(), first.n_topics)) if tasks.hues else None
     words = tasks.begin(lambda: _leading_words(corpus, first))
     neighbours = tasks.begin(lambda: topic_neighbours(symmetrised_kl(first.positive_columns, len(first.beta))))
@@ -125,6 +60,10 @@ def summary_tables(corpus: Corpus, first: Posterior, tasks: Tasks) -> dict[str, 
         return columns
 
     return {"topic_neighbour": tasks.table(neighbours), "topic": tasks.table(topics)}
+
+
+def _topic_map(first: Posterior, share: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    return topic_map(jensen_shannon_of_counts(_with_seeds(first), first.word_room, first.beta), share)
 
 
 def _with_seeds(first: Posterior) -> Callable[[slice], NDArray[Any]]:
@@ -242,7 +181,7 @@ def topic_tables(corpus: Corpus, first: Posterior, tasks: Tasks | None = None) -
     documents, words, n_authors = first.documents.cell_blocks, source.word_blocks, source.n_authors
     names = "word_id", "topic", "n_tokens", "probability"
     summary = summary_tables(corpus, first, tasks)
-    trends = {period: tasks.begin(partial(_trends, corpus, first, period, documents)) for period in PERIODS}
+    trends = tasks.begin(lambda: trend_rows(corpus, "topic", documents(), first.document_draws()))
     leading = tasks.begin(lambda: ranked_rows(documents(), first.n_topics, ("document_id", "share"), first.shares_of))
     tables: dict[str, Table] = {
         "topic_word": Blocks(lambda: chain(_weighed(words(), names, first.probabilities_of), _seeds(first, names))),
@@ -265,13 +204,13 @@ def topic_tables(corpus: Corpus, first: Posterior, tasks: Tasks | None = None) -
         mixtures["author"] = source.author_blocks, n_authors
     if not first.mixtures_are_counts:
         tables["document_share"] = Blocks(lambda: _share_rows(first, corpus.n_docs))
-    tables["mixture"] = Blocks(lambda: (_mixture(first, kind, *of) for kind, of in mixtures.items()))
-    tables |= {"topic_trend": tasks.table(trends["year"]), "topic_decade": tasks.table(trends["decade"])}
+    packed = [tasks.begin(partial(_mixture, first, kind, *of)) for kind, of in mixtures.items()]
+    tables["mixture"] = Blocks(lambda: (row() for row in packed))
+    tables |= {
+        "topic_trend": tasks.table(lambda: trends()["year"]),
+        "topic_decade": tasks.table(lambda: trends()["decade"]),
+    }
     return tables | {"topic_document": tasks.table(leading)} | summary
-
-
-def _trends(corpus: Corpus, first: Posterior, period: str, cells: Callable[[], Iterable[Cells]]) -> Columns:
-    return trend_rows(corpus, "topic", period, cells(), first.document_draws())
 
 
 def topic_parameters(first: Posterior) -> dict[str, Any]:

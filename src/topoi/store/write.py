@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from topoi import __version__
-from topoi.corpus.blocks import Blocks, Columns, Table, table_rows
+from topoi.corpus.blocks import Blocks, Columns, Table, table_values
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.editing.records import Edit
 from topoi.store.arrays import checksum, put_arrays, to_json
 from topoi.store.corpus_rows import bare, has_other_metadata, knows_metadata, put_corpus, put_metadata
+from topoi.store.insert import insert_rows, table_columns
 from topoi.store.migrate import migrated
 from topoi.store.read import find_model
 from topoi.store.replace import change, sole_writer
@@ -247,12 +249,15 @@ def put_table(connection: sqlite3.Connection, model_id: int, table: str, content
     """Write rows of one of a model's tables."""
     if table not in MODEL_TABLES:
         raise StoreError(f"a store has no table {table!r} for models; there are: {', '.join(MODEL_TABLES)}")
-    names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")][1:]
-    marks = ", ".join("?" * (1 + len(names)))
-    for columns in contents if isinstance(contents, Blocks) else (contents,):
+    names = list(table_columns(connection, table))[1:]
+
+    def values(columns: Columns) -> Iterator[list[Any]]:
         if set(columns) != set(names):
             raise StoreError(f"table {table} needs the columns {', '.join(names)}, but was given {', '.join(columns)}")
-        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", table_rows(columns, names, model_id))
+        return table_values(columns, names, model_id)
+
+    blocks = contents if isinstance(contents, Blocks) else (contents,)
+    insert_rows(connection, table, chain.from_iterable(map(values, blocks)))
 
 
 def edit_columns(edits: Sequence[Edit]) -> Columns:

@@ -296,7 +296,7 @@ class EditDesk:
         now = (change.name, context.cache.digest)
         if self._editor is None or self._of != now:
             self._editor = self._drafted = None  # one model in memory, not two
-            self._editor, self._of = edit(context.view.store, change.name, who="browser"), now
+            self._editor, self._of = edit(context.view.store, change.name, who="browser", n_jobs=-1), now
         return self._editor
 
     def _draft(self, change: Change) -> Editor:

@@ -40,10 +40,12 @@ _SPLIT_STREAM, _SWEEP_KEY = 2**62 + 2**32, 2**60
 class Draft:
     """A chain to be edited, as arrays; ``model`` is a copy with the settings that the edited model will have.
 
-    ``topics`` and ``documents`` are those concerned so far: a mask of documents.
+    ``topics`` and ``documents`` are those concerned so far: a mask of documents. Sweeps over all documents are made by
+    ``n_jobs`` threads, as many as the model has if nothing is said; its settings stay.
     """
 
-    def __init__(self, model: GibbsModel[Any, Any]) -> None:
+    def __init__(self, model: GibbsModel[Any, Any], n_jobs: int | None = None) -> None:
+        self._n_jobs = n_jobs
         self.model = copy.copy(model)
         # What is told about documents by their numbers is told by their ids: they are put into another order.
         self.model.set_params(**model._grown_settings(model.corpus_.n_words, 0), n_chains=1)
@@ -251,7 +253,7 @@ class Draft:
 
     def without_edits(self, model: GibbsModel[Any, Any], documents: NDArray[np.bool_]) -> Draft:
         """A draft of the model as it is, whose documents concerned are swept as often as those of this one."""
-        plain = Draft(model)
+        plain = Draft(model, self._n_jobs)
         plain.documents, plain._given_sweeps = documents, self._n_sweeps()
         return plain
 
@@ -279,6 +281,7 @@ class Draft:
         """
         edited = copy.copy(self.model)
         edited.progress = self.model.progress if progress is None else progress
+        edited.n_jobs = self.model.n_jobs if self._n_jobs is None else self._n_jobs
         sampler, chain = self.chain(arrays)
         running = [chain]
         if look is not None:
@@ -286,6 +289,7 @@ class Draft:
         outcome, settled = edited._run(
             sampler, running, edited._schedule(self.sweep + n_iter, self.seed), self.sweep, None, callback
         )
+        edited.n_jobs = self.model.n_jobs
         edited._sampler, edited._chains = sampler, running
         edited._settled = running if settled is running else settled
         edited._settings = edited._settings_of_fit()

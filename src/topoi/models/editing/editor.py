@@ -56,13 +56,14 @@ class Editor:
     [True, True]
     """
 
-    def __init__(self, model: FittedModel, who: str = "") -> None:
+    def __init__(self, model: FittedModel, who: str = "", n_jobs: int | None = None) -> None:
         check_is_fitted(model, "n_iter_")
         why = model.why_not_edited()
         if why is not None or not isinstance(model, GibbsModel):
             raise ModelError(f"{type(model).__name__} cannot be edited: {why}; see docs/editing.md for models that can")
         self._model: GibbsModel[Any, Any] = model
         self._who = str(who)
+        self._n_jobs = n_jobs
         self._draft: Draft | None = None
         self._settled: Arrays | None = None
         # States before commits, by step.
@@ -378,7 +379,7 @@ class Editor:
 
     def _open(self) -> Draft:
         if self._draft is None:
-            self._draft = Draft(self._model)
+            self._draft = Draft(self._model, self._n_jobs)
         if not self._draft.is_of(self._model):
             raise ModelError(
                 "the model has been changed since the first of these edits; discard() them and edit it anew"
@@ -408,7 +409,7 @@ class Editor:
     def _at_one_state(self) -> GibbsModel[Any, Any]:
         """The model as its best chain's last state alone gives it, to compare like with like; made once."""
         if self._now is None or self._now[0] is not self._model._chains:
-            draft = Draft(self._model)
+            draft = Draft(self._model, self._n_jobs)
             self._now = self._model._chains, draft.run(draft.arrays, 0, progress=False)
         return self._now[1]
 

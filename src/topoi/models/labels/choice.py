@@ -94,31 +94,45 @@ def _scored(
     leading: Leading, sizes: NDArray[np.float64], phrases: Phrases
 ) -> Iterator[tuple[int, tuple[int, ...], float]]:
     """Phrases that are no chance neighbours, no parts of others, and repeat no word, with their scores."""
+    if not len(phrases.topic):
+        return
+    own = phrases.word >= 0
+    at = _flat_places(leading.word, phrases)
+    # A place without a word counts for nothing in a maximum, a product or a sum.
+    weight = np.where(own, leading.weight.ravel()[at], -np.inf)
+    probability = np.where(own, leading.probability.ravel()[at], 1.0)
+    first, second, third = phrases.word.T
+    size, times = sizes[phrases.topic], phrases.times
+    fit = (weight.max(axis=1) >= _CORE * leading.weight[phrases.topic, 0]) & (first != second)
+    fit &= (third != first) & (third != second)
+    chance = probability[:, 0] * probability[:, 1] * probability[:, 2] * size
+    fit &= times - chance >= _SIGNIFICANT * np.sqrt(times)
+    covered = np.minimum(times[:, None] / np.maximum(probability * size[:, None], 1.0), 1.0) ** _COHESION
+    part = np.where(own, weight * covered, 0.0)
+    score = (part[:, 0] + part[:, 1] + part[:, 2]) / own.sum(axis=1)
     longer = _longer(phrases)
-    place = [{int(w): i for i, w in enumerate(row)} for row in leading.word]
-    for k, row, times in zip(phrases.topic.tolist(), phrases.word.tolist(), phrases.times.tolist(), strict=True):
-        words = tuple(w for w in row if w >= 0)
-        at = [place[k][w] for w in words]
-        weight = leading.weight[k, at]
-        if weight.max() < _CORE * leading.weight[k, 0] or len(set(words)) < len(words):
-            continue
-        if longer.get((k, words), 0) >= _PART * times:
-            continue
-        own = leading.probability[k, at] * sizes[k]
-        chance = float(np.prod(leading.probability[k, at])) * sizes[k]
-        if times - chance < _SIGNIFICANT * np.sqrt(times):
-            continue
-        covered = np.minimum(times / np.maximum(own, 1.0), 1.0) ** _COHESION
-        score = float((weight * covered).mean())
-        if score > 0:
-            yield k, words, round(score, DECIMALS)
+    for i in np.flatnonzero(fit & (score > 0)).tolist():
+        k, words = int(phrases.topic[i]), tuple(w for w in phrases.word[i].tolist() if w >= 0)
+        if longer.get((k, words), 0) < _PART * times[i]:
+            yield k, words, round(float(score[i]), DECIMALS)
+
+
+def _flat_places(leading: NDArray[np.int64], phrases: Phrases) -> NDArray[np.int64]:
+    """Positions of the words of phrases among all leading words, one row after the other; any for a missing word."""
+    above = int(leading.max(initial=0)) + 1
+    keys = (np.arange(len(leading))[:, None] * above + leading).ravel()
+    order = np.argsort(keys, kind="stable")
+    wanted = phrases.topic[:, None] * above + phrases.word
+    return np.asarray(order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)])
 
 
 def _longer(phrases: Phrases) -> dict[tuple[int, tuple[int, ...]], int]:
     """How often pairs of each topic stand in their most frequent phrase of three words."""
     found: dict[tuple[int, tuple[int, ...]], int] = {}
-    for k, (a, b, c), times in zip(phrases.topic.tolist(), phrases.word.tolist(), phrases.times.tolist(), strict=True):
-        for pair in ((a, b), (b, c)) if c >= 0 else ():
+    three = phrases.word[:, 2] >= 0
+    rows = (each[three].tolist() for each in (phrases.topic, phrases.word, phrases.times))
+    for k, (a, b, c), times in zip(*rows, strict=True):
+        for pair in ((a, b), (b, c)):
             found[k, pair] = max(times, found.get((k, pair), 0))
     return found
 

@@ -13,6 +13,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences as token_counts
 from topoi.models.background import background_topics
 from topoi.models.labels.choice import alike, candidates, choose, stem
+from topoi.models.labels.collection import once, word_concentration
 from topoi.models.labels.memory import BACKGROUND, LONGEST, Kept, kept_labels
 from topoi.models.labels.phrases import count_phrases
 from topoi.models.labels.surface import completed, occurrences, one_line, written
@@ -48,9 +49,14 @@ def flag_background(corpus: Corpus, first: Posterior, former: Sequence[str] = ()
     before = np.zeros(first.n_topics)
     for k, label in enumerate(former[: first.n_topics]):
         before[k] = 1 if label.startswith(BACKGROUND) else -1
-    return background_topics(
-        corpus.tokens, first.assignments.topic, corpus.doc_start, word_sums, corpus.n_words, first.n_topics, before
-    )
+    how = corpus.doc_start, word_sums, corpus.n_words, first.n_topics, before, word_concentration(corpus)
+    return background_topics(corpus.tokens, first.assignments.topic, *how)
+
+
+@once
+def label_words(corpus: Corpus) -> NDArray[np.bool_]:
+    """Whether each word of a collection may stand in a label."""
+    return allowed_words(corpus.vocabulary, LONGEST, token_counts(corpus.tokens, corpus.n_words))
 
 
 def name_topics(corpus: Corpus, first: Posterior, former: Sequence[str] = ()) -> TopicNames:
@@ -72,8 +78,7 @@ def name_topics(corpus: Corpus, first: Posterior, former: Sequence[str] = ()) ->
     total, topic, words = first.topic_totals, first.assignments.topic, corpus.words
     if not total.any():  # known topics, no documents
         total = np.ones(first.n_topics)
-    times = token_counts(corpus.tokens, corpus.n_words)
-    share, allowed = total / float(total.sum()), allowed_words(corpus.vocabulary, LONGEST, times)
+    share, allowed = total / float(total.sum()), label_words(corpus)
     leading = leading_words(
         lambda at: first.positive_columns(at).T, share, allowed, content=content_factors(corpus), plain=background
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,8 @@ from topoi.corpus.pieces import BLOCK, row_blocks
 _GAP = 1
 NO_WORD = -1
 _TOKENS_AT_ONCE = BLOCK
+# Cells of a table that positions are looked up in, four bytes each.
+_MOST_CELLS = 2**24
 
 
 class Phrases(NamedTuple):
@@ -51,12 +53,11 @@ def count_phrases(corpus: Corpus, topic: NDArray[Any], leading: NDArray[np.int64
     >>> [(corpus.words[row[row >= 0]].tolist(), int(n)) for row, n in zip(found.word, found.times)]
     [(['red', 'fish'], 2), (['big', 'red'], 1), (['big', 'red', 'fish'], 1)]
     """
-    n_topics, n = leading.shape
-    keys = (np.arange(n_topics)[:, None] * corpus.n_words + leading).ravel()
-    order = np.argsort(keys, kind="stable")
+    n = leading.shape[1]
+    places = _places(leading, corpus.n_words)
     pairs, triples = _Tally(), _Tally()
     for tokens, own, linked in token_blocks(corpus, topic) if n and has_order(corpus) else ():
-        place = _places(own * corpus.n_words + tokens, keys, order)
+        place = places(own, tokens)
         # Two words of one topic, side by side: the position of the second.
         ends = np.flatnonzero(linked & (place >= 0) & (np.roll(place, 1) >= 0) & (own == np.roll(own, 1)))
         pair = place[ends - 1] * n + place[ends] % n
@@ -112,10 +113,28 @@ def is_gap(start: Any, end: Any) -> Any:
     return start - end <= _GAP
 
 
-def _places(wanted: NDArray[np.int64], keys: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Position of each wanted key among ``keys``, which ``order`` sorts; -1 if it is not there."""
-    at = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
-    return np.where(keys[at] == wanted, at, NO_WORD)
+def _places(leading: NDArray[np.int64], n_words: int) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]:
+    """Function of topics and words that returns the position of each pair among the leading ones; -1 if it has none.
+
+    Positions are looked up in a table of topics × words that lead anywhere. One that would be too large is searched.
+    """
+    n_topics, n = leading.shape
+    words = np.unique(leading)
+    if n_topics * len(words) <= _MOST_CELLS:
+        column = np.full(n_words, len(words), np.int32)
+        column[words] = np.arange(len(words))
+        table = np.full((n_topics, len(words) + 1), NO_WORD, np.int32)
+        table[np.arange(n_topics)[:, None], column[leading]] = np.arange(leading.size).reshape(leading.shape)
+        return lambda topic, word: table[topic, column[word]].astype(np.int64)
+    keys = (np.arange(n_topics)[:, None] * n_words + leading).ravel()
+    order = np.argsort(keys, kind="stable")
+
+    def searched(topic: NDArray[Any], word: NDArray[Any]) -> NDArray[Any]:
+        wanted = topic * n_words + word
+        at = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+        return np.where(keys[at] == wanted, at, NO_WORD)
+
+    return searched
 
 
 class _Tally:

@@ -12,9 +12,9 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences, ranges
 from topoi.corpus.stopwords import english_stop_words
 from topoi.corpus.vocabulary import Vocabulary
-from topoi.models.background import log_concentration
+from topoi.models.labels.collection import once, word_concentration
 from topoi.models.labels.function_words import function_words
-from topoi.models.ranking import largest
+from topoi.models.leaders import Leaders
 
 # Leading words of a topic that a label may be made of.
 N_LEADING = 30
@@ -25,7 +25,7 @@ _COMMON = 0.05
 # A word counts in full if it is as concentrated as the one that three quarters of all tokens do not exceed; at least a
 # quarter.
 _QUANTILE, _LEAST_CONTENT = 0.75, 0.25
-_CELLS_AT_ONCE = 2**16
+_CELLS_AT_ONCE, _CELLS_TO_MULTIPLY = 2**16, 2**19
 # Decimals of scores: logarithms may differ in their last bits between processors, labels may not.
 DECIMALS = 9
 # Of "et al.", which is everywhere in scholarly texts; "al" is also of names, as in "Al Qaida".
@@ -55,7 +55,7 @@ def nearest_topics(columns: Columns, n_words: int, n_topics: int, n: int = N_NEA
     [[1], [0], [1]]
     """
     affinity = np.zeros((n_topics, n_topics))
-    for part in ranges(n_words, max(_CELLS_AT_ONCE // n_topics, 1)):
+    for part in ranges(n_words, max(_CELLS_TO_MULTIPLY // n_topics, 1)):
         roots = np.sqrt(columns(np.arange(part.start, part.stop)))
         affinity += roots.T @ roots
     affinity = np.round(affinity, DECIMALS)
@@ -101,10 +101,10 @@ def leading_words(
     """
     n_words, n_topics = len(allowed), len(share)
     nearest = nearest_topics(columns, n_words, n_topics)
-    word: NDArray[Any] = np.zeros((n_topics, 0), np.int64)
-    weight: NDArray[Any] = np.zeros((n_topics, 0))
-    probability: NDArray[Any] = np.zeros((n_topics, 0))
-    for part in ranges(n_words, max(_CELLS_AT_ONCE // n_topics, n)):
+    # Every topic has a weight for every allowed word.
+    n = min(n, int(np.count_nonzero(allowed)))
+    leaders = Leaders(n_topics, n)
+    for part in ranges(n_words, max(_CELLS_AT_ONCE // n_topics, n, 1)):
         own = np.arange(part.start, part.stop)[allowed[part]]
         rows = np.ascontiguousarray(columns(own).T)
         around = np.broadcast_to(share @ rows, rows.shape)
@@ -113,11 +113,23 @@ def leading_words(
         # Of words that a topic cannot draw the logarithm of 1 is taken, times zero.
         ratio = np.divide(rows, around, out=np.ones_like(rows), where=rows > 0)
         told = np.round(rows * (np.log(ratio) + _COMMON) * _factors(content, own, plain), DECIMALS)
-        word = np.hstack([word, np.broadcast_to(own, rows.shape)])
-        weight, probability = np.hstack([weight, told]), np.hstack([probability, rows])
-        best = largest(weight, n)
-        word, weight, probability = (np.take_along_axis(each, best, axis=1) for each in (word, weight, probability))
-    return Leading(word, weight, probability)
+        topic, at = np.nonzero(told >= leaders.least[:, None])
+        leaders.add(topic, told[topic, at], own[at])
+    found = leaders.found()
+    word, weight = found.number.reshape(n_topics, n), found.value.reshape(n_topics, n)
+    return Leading(word, weight, _probabilities(columns, word))
+
+
+def _probabilities(columns: Columns, word: NDArray[np.int64]) -> NDArray[np.float64]:
+    """P(word | topic) of some words of each topic, topics × words."""
+    found = np.empty(word.shape)
+    words, place = np.unique(word, return_inverse=True)
+    place = place.reshape(word.shape)
+    for part in ranges(len(words), max(_CELLS_AT_ONCE // len(word), 1)):
+        rows = columns(words[part])
+        topic, at = np.nonzero((place >= part.start) & (place < part.stop))
+        found[topic, at] = rows[place[topic, at] - part.start, topic]
+    return found
 
 
 def _factors(
@@ -129,6 +141,7 @@ def _factors(
     return content[words] if plain is None else np.where(plain[:, None], 1.0, content[words])
 
 
+@once
 def content_factors(corpus: Corpus) -> NDArray[np.float64]:
     """Factors from 0.25 to 1 for words by how much they are about something: those with a subject come in bursts.
 
@@ -144,7 +157,7 @@ def content_factors(corpus: Corpus) -> NDArray[np.float64]:
     >>> content_factors(topoi.Corpus.from_tokens(rows)).round(2).tolist()
     [0.27, 1.0, 1.0, 1.0]
     """
-    concentration = log_concentration(corpus.tokens, corpus.doc_start, corpus.n_words)
+    concentration = word_concentration(corpus)
     order = np.argsort(concentration, kind="stable")
     upto = np.cumsum(occurrences(corpus.tokens, corpus.n_words)[order])
     if not len(upto) or not upto[-1]:

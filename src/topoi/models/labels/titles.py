@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.pieces import ranges
+from topoi.corpus.pieces import BLOCK, row_blocks
 from topoi.models.labels.choice import Candidate
-from topoi.models.labels.phrases import is_gap
+from topoi.models.labels.collection import TitleWords, title_words
 from topoi.models.labels.telling import DECIMALS
+from topoi.models.smoothed_counts import count_topics
 
 # Most that titles add to a score, as a part of it, and the number of titles that add half of that.
 _MOST, _HALF = 0.5, 5.0
-_CELLS_AT_ONCE = 2**22
+_TOKENS_AT_ONCE = BLOCK
 
 
 def with_titles(corpus: Corpus, topic: NDArray[Any], n_topics: int, found: Sequence[Candidate]) -> list[Candidate]:
@@ -46,43 +47,41 @@ def with_titles(corpus: Corpus, topic: NDArray[Any], n_topics: int, found: Seque
     >>> [one.score for one in found]
     [1.25, 1.0]
     """
-    titles = _titles(corpus)
-    if not titles or not found:
+    titles = title_words(corpus)
+    if not len(titles.word) or not found:
         return list(found)
-    doc, place = _in_titles(corpus, titles, found)
+    doc, place = _in_titles(titles, found)
     support = np.zeros(len(found))
     of = np.array([one.topic for one in found])
-    for rows in ranges(corpus.n_docs, max(_CELLS_AT_ONCE // n_topics, 1)):
-        start = corpus.doc_start[rows.start : rows.stop + 1]
-        owner = np.repeat(np.arange(rows.stop - rows.start), np.diff(start))
-        cells = np.bincount(
-            owner * n_topics + topic[start[0] : start[-1]], minlength=(rows.stop - rows.start) * n_topics
-        )
-        share = cells.reshape(-1, n_topics) / np.maximum(np.diff(start), 1)[:, None]
+    for rows in row_blocks(corpus.doc_start, _TOKENS_AT_ONCE):
         here = slice(*np.searchsorted(doc, (rows.start, rows.stop)))
-        np.add.at(support, place[here], share[doc[here] - rows.start, of[place[here]]])
+        own = corpus.doc_start[rows.start : rows.stop + 1]
+        mine = topic[own[0] : own[-1]].astype(np.uint16)
+        share = _shares(own - own[0], mine, doc[here] - rows.start, of[place[here]], n_topics)
+        np.add.at(support, place[here], share)
     bonus = 1.0 + _MOST * support / (support + _HALF)
     return [
         one._replace(score=round(one.score * float(more), DECIMALS)) for one, more in zip(found, bonus, strict=True)
     ]
 
 
-def _titles(corpus: Corpus) -> list[str]:
-    """Titles of all documents; none if no document has one."""
-    column = corpus.documents["title"].tolist() if "title" in corpus.documents else []
-    texts = [title if isinstance(title, str) else "" for title in column]
-    return texts if any(texts) else []
+def _shares(
+    start: NDArray[np.int64], topic: NDArray[Any], doc: NDArray[np.int64], wanted: NDArray[np.int64], n_topics: int
+) -> NDArray[np.float64]:
+    """Share of a wanted topic in a document's words, for many pairs of the two."""
+    first, column, number = count_topics(start, topic, n_topics)
+    if not len(column):
+        return np.zeros(len(doc))
+    # Counts are sorted by document and topic.
+    keys = np.repeat(np.arange(len(start) - 1), np.diff(first)) * n_topics + column
+    at = np.minimum(np.searchsorted(keys, doc * n_topics + wanted), len(keys) - 1)
+    there = np.where(keys[at] == doc * n_topics + wanted, number[at], 0)
+    return np.asarray(there / np.maximum(np.diff(start)[doc], 1))
 
 
-def _in_titles(
-    corpus: Corpus, titles: list[str], found: Sequence[Candidate]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _in_titles(titles: TitleWords, found: Sequence[Candidate]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Documents, in order, and the positions of candidates that stand in their titles."""
-    encoded = corpus.vocabulary.encode(titles)
-    tokens = encoded.tokens.astype(np.int64)
-    docs = np.repeat(np.arange(len(titles)), np.diff(encoded.doc_start))
-    linked = np.zeros(len(tokens), bool)
-    linked[1:] = is_gap(encoded.token_start[1:], encoded.token_end[:-1]) & (docs[1:] == docs[:-1])
+    docs, tokens, linked = titles.doc.astype(np.int64), titles.word.astype(np.int64), titles.linked
     document, position = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for n in (2, 3):
         mine = np.array([i for i, one in enumerate(found) if len(one.words) == n], np.int64)

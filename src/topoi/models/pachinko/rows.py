@@ -22,14 +22,14 @@ from topoi.models.smoothed_counts import Cells, listed, whole_tokens
 
 def graph_tables(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> dict[str, Table]:
     """Tables of the graph: nodes, edges, the documents and years of inner nodes, and the paths of words."""
-    paths = first.assignments
+    paths, trends = first.assignments, _trends(corpus, first)
     width = path_bytes(first.graph)
     return {
         "dag_node": _nodes(corpus, dag, first),
         "dag_edge": _edges(dag, first),
         "document_node": Blocks(lambda: (_document_nodes(first, *listed(*cells)) for cells in _passing(corpus, first))),
-        "node_trend": _trend(corpus, first, "year"),
-        "node_decade": _trend(corpus, first, "decade"),
+        "node_trend": trends["year"],
+        "node_decade": trends["decade"],
         "document_path": {
             "document_id": range(corpus.n_docs),
             "paths": Blobs(paths.path, corpus.doc_start, f"<u{width}"),
@@ -82,8 +82,9 @@ def _document_nodes(first: PachinkoPosterior, doc: NDArray[Any], node: NDArray[A
     return {"document_id": doc, "node": node, "n_tokens": n, "share": shares_in_blocks(first.doc_node_range, doc, node)}
 
 
-def _trend(corpus: Corpus, first: PachinkoPosterior, period: str) -> Columns:
+def _trends(corpus: Corpus, first: PachinkoPosterior) -> dict[str, Columns]:
+    """Trends of inner nodes by year and by decade."""
     inner = first.inner_nodes
     placed = ((doc, np.searchsorted(inner, node), n) for doc, node, n in _passing(corpus, first))
-    columns = trend_rows(corpus, "node", period, placed, first.node_draws())
-    return columns | {"node": inner[columns["node"]]}
+    found = trend_rows(corpus, "node", placed, first.node_draws())
+    return {period: columns | {"node": inner[columns["node"]]} for period, columns in found.items()}
