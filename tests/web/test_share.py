@@ -17,7 +17,7 @@ from web.conftest import client_of
 
 # A change is tried and left or kept: it has no numbers of its own before that.
 # Their numbers are made by the server alone, or they are forms.
-WITHOUT = {"change", "oddities", "together"}
+WITHOUT = {"change", "oddities", "submissions", "together"}
 NEAR = {"rel": 1e-6, "abs": 1e-9}
 
 

@@ -29,6 +29,7 @@ from topoi.web.links import name_of, slug_of
 from topoi.web.pages.names import AuthorIndex
 from topoi.web.pages.shapes import Collection, Model, TopicSummary
 from topoi.web.pages.text import one_line, short
+from topoi.web.submission_desk import SubmissionDesk
 from topoi.web.warming import Warming
 
 if TYPE_CHECKING:
@@ -283,6 +284,8 @@ class StoreWatcher:
         Where documents get their places on the map; None if the file is not to be changed.
     texts : KeptTexts, optional
         Pasted texts that are kept for a while; None if none are.
+    submissions : SubmissionDesk
+        Where reviewers of many submissions are found.
     """
 
     def __init__(self, path: Path) -> None:
@@ -291,6 +294,7 @@ class StoreWatcher:
         self.warming = Warming(self, {})
         self.places: PlaceDesk | None = None
         self.texts: KeptTexts | None = None
+        self.submissions = SubmissionDesk()
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
