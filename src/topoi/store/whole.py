@@ -24,9 +24,7 @@ MOST_TOKENS = 8_000_000
 def together_in(view: ModelView, cells: TopicCells | None = None) -> Together:
     """Pairs of topics in the documents of a store; background topics are in none."""
     cells = TopicCells(view.chains_[0]) if cells is None else cells
-    listed = view.topics(1, None)
-    quiet = listed["background"].to_numpy()[np.argsort(listed["topic"].to_numpy())]
-    kept = (cells.share >= LEAST) & ~quiet[cells.topic]
+    kept = (cells.share >= LEAST) & ~view.background_flags()[cells.topic]
     return count_together(cells.row[kept], cells.topic[kept].astype(np.int64), cells.n_documents, cells.n_topics)
 
 
