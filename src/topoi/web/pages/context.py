@@ -359,12 +359,14 @@ class PageContext:
         The model, for queries.
     model : Model
         Description of the model.
-    likely_neighbours : mapping
-        Documents among which a document's nearest are looked for; all, if there are none for it. An export knows them.
+    likely_neighbours, likely_authors : mapping
+        Documents or authors among which the nearest to one are looked for; all, if there are none for it. An export
+        knows them.
     """
 
     def __init__(self, watcher: StoreWatcher, snapshot: Snapshot, cache: ModelCache) -> None:
         self.likely_neighbours: Mapping[int, NDArray[np.int64]] = {}
+        self.likely_authors: Mapping[int, NDArray[np.int64]] = {}
         self.watcher = watcher
         self.snapshot = snapshot
         self.cache = cache
