@@ -130,6 +130,17 @@ def test_reviewers_excludes_known_names_beside_unknown_ones(topoi, model_file: P
     assert run.err.startswith("topoi: note: not known as an author") and "'Newcomer, N'" in run.err
 
 
+def test_reviewers_of_a_table_of_submissions(topoi, model_file: Path, tmp_path: Path) -> None:
+    table = tmp_path / "papers.csv"
+    table.write_text('id,abstract,authors\nx1,"the ship, the harbor","Drake, F"\nx2,the judge,\n')
+    rows = answer(topoi, "reviewers", model_file, "--submissions", table, "-n", "2")
+    assert [row["submission"] for row in rows] == ["x1", "x1", "x2", "x2"]
+    assert rows[0]["author"] == "Cook, J" and "Drake, F" not in {row["author"] for row in rows[:2]}
+    table.write_text("text\nthe ship\n\nquantum\n")
+    run = topoi("reviewers", model_file, "--submissions", table)
+    assert run.code == 1 and "papers.csv: line 4: the model knows none" in run.err
+
+
 def test_align(topoi, model_file: Path, chains_file: Path, lda_file: Path) -> None:
     same = answer(topoi, "align", model_file, model_file)
     assert all(row["topic_a"] == row["topic_b"] and row["mutual"] for row in same)

@@ -6,12 +6,14 @@ import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
 from topoi.drawing import charts
+from topoi.drawing.document_map import document_map
 from topoi.drawing.svg import ticks, year_ticks
 from topoi.drawing.text import clean, spread, text_width
 
@@ -249,6 +251,15 @@ def test_map_leads_to_topics_and_stays_the_same() -> None:
     }
     assert charts.topic_map(PLACED, Addresses()) == linked
     assert charts.topic_map([face(k, x=None, y=None) for k in range(3)]) == ""
+
+
+def test_topics_of_connecting_words_have_no_name_on_maps() -> None:
+    shown = [face(k, x=3.0 * k, y=float(k), share=0.2, glue=k == 1, label=f"name {k}") for k in range(3)]
+    assert [text.text for text in svgs(charts.topic_map(shown))[0].iter("text")] == ["name 0", "name 2"]
+    placed = [{**one, "anchor_x": 0.3 * k + 0.2, "anchor_y": 0.5, "n_documents": 9} for k, one in enumerate(shown)]
+    drawn = document_map(np.array([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]]), np.arange(3), placed)
+    assert [text.text for text in svgs(drawn)[0].iter("text")] == ["name 0", "name 2"]
+    assert "about name 0" in drawn
 
 
 def test_map_of_topics_in_one_place_is_drawn() -> None:

@@ -71,6 +71,8 @@ def test_sparse_counts_change_no_bit(corpus, name, n_shards, tmp_path):
     assert dense.top_words(4, relevance=0.5).equals(sparse.top_words(4, relevance=0.5))
     for word in (0, corpus.n_words - 1):
         assert np.array_equal(dense._first.words_before(word), sparse._first.words_before(word))
+        some = np.array([1, 0])
+        assert np.array_equal(dense._first.words_before(word)[some], sparse._first.words_before(word, some))
         assert np.array_equal(dense._first.word_counts(word), sparse._first.word_counts(word))
     assert sparse.fit_info_["exact"] == (n_shards == 1) and "paths_per_token" not in sparse.fit_info_
     tables = dense.family_tables(corpus), sparse.family_tables(corpus)

@@ -60,6 +60,21 @@ def test_map_has_a_circle_for_each_topic(model):
         topoi.plots.topic_map(topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]))
 
 
+def test_maps_name_subjects_alone(model, tmp_path, monkeypatch):
+    model.save(tmp_path / "nine.topoi")
+    stored = topoi.view(tmp_path / "nine.topoi")
+    labels = [f"{'background: ' if k % 3 == 0 else ''}name {k}" for k in range(9)]
+    monkeypatch.setattr(type(model), "topic_labels", lambda self: labels)
+    monkeypatch.setattr(type(stored), "background_flags", lambda self: np.arange(9) % 3 == 0)
+    monkeypatch.setattr(type(stored), "topic_labels", lambda self: labels)
+    for one in (model, stored):
+        named = {note.text for note in topoi.plots.document_map(one).layout.annotations}
+        assert named and all(name.startswith("name") for name in named)
+        assert [name for name in topoi.plots.topic_map(one).data[0].text if name] == [
+            label for label in labels if label.startswith("name")
+        ]
+
+
 def test_without_plotly_a_hint(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(ModelError, match=r'pip install "topoi\[plots\]"'):

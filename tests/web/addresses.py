@@ -64,6 +64,7 @@ PAGES = [
     "reviewers",
     "reviewers?text=A+star+and+its+planet&exclude=Kepler,+J",
     "reviewers?document=3",
+    "submissions",
     "models",
     "map",
     "map?colour=venue&q=star",

@@ -311,16 +311,28 @@ def test_the_slider_ranks_words_anew(visit, client):
 
 def test_a_topic_gets_a_name_and_keeps_it(visit):
     page = visit(f"/m/{MAIN}/topic/2")
-    page.locator("#label").fill("Law & <order>")
+    assert page.locator("input[name=label]").count() == 1
+    page.get_by_text("Rename").click()
+    page.get_by_label("A name for this topic").fill("Law & <order>")
     page.get_by_role("button", name="Keep").click()
-    page.get_by_role("button", name="Change").wait_for()
+    page.wait_for_function("() => document.querySelector('h1').innerText.startsWith('Law')")
     assert heading(page).startswith("Law & <order>")
     page.goto(page.url.replace("topic/2", ""))
     assert page.get_by_text("Law & <order>").count() > 0
     page.goto(page.url + "topic/2")
-    page.locator("#label").fill("")
-    page.get_by_role("button", name="Change").click()
-    page.get_by_role("button", name="Keep").wait_for()
+    page.get_by_text("Rename").click()
+    page.get_by_label("A name for this topic").fill("")
+    page.get_by_role("button", name="Change", exact=True).click()
+    page.wait_for_function("() => !document.querySelector('h1').innerText.startsWith('Law')")
+
+
+def test_choices_of_a_form_that_is_not_live_wait_for_its_button(visit):
+    page = visit(f"/m/{MAIN}/trends")
+    page.evaluate("document.querySelector('form.choose').removeAttribute('data-live')")
+    address = page.url
+    page.locator("form.choose input[type=checkbox]").first.check()
+    assert page.url == address
+    assert page.locator("form.choose button").is_visible()
 
 
 def test_a_topic_is_split_a_word_banned_and_both_undone(browser, stored, tmp_path):

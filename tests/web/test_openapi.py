@@ -38,12 +38,13 @@ TWINS = [
     "search",
     "parse",
     "reviewers",
+    "submissions",
     "models",
     "ready",
     "complete",
     "map",
 ]
-OPERATIONS = [*((twin, "get") for twin in TWINS), ("parse", "post"), ("reviewers", "post")]
+OPERATIONS = [*((twin, "get") for twin in TWINS), ("parse", "post"), ("reviewers", "post"), ("submissions", "post")]
 PLAN = {
     "derandomize": True,
     "deadline": None,
@@ -97,7 +98,8 @@ def test_keeps_to_its_description(apis, twin, method, mode, n_examples):
         n_answered += answer.status_code == 200
 
     ask()
-    if mode is GenerationMode.POSITIVE and "{" not in twin:
+    # No table of submissions is made up by chance.
+    if mode is GenerationMode.POSITIVE and "{" not in twin and (twin, method) != ("submissions", "post"):
         assert n_answered
 
 

@@ -12,14 +12,18 @@ from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from topoi.cli.main import main
 from topoi.errors import StoreError
+from topoi.models.smoothed_counts import SmoothedCounts, distances
 from topoi.web.export import MARK, Limits
 from topoi.web.links import name_of
 from topoi.web.reader import site as site_module
-from topoi.web.reader.packing import contents, script
+from topoi.web.reader.data import SHOWN
+from topoi.web.reader.near import likely_neighbours
+from topoi.web.reader.packing import contents, lettered, script, unlettered
 from topoi.web.reader.site import export_reader
 from web.addresses import AUTHORS_ONLY, LDA, MAIN, PRIVATE
 from web.samples import HOSTILE, hostile_corpus, save_all
@@ -130,7 +134,9 @@ def test_the_data_are_the_json_views(site, client, browser, slug):
     assert sum(view is not None for view in found) > len(wanted) / 2
     for (kind, number), view in zip(wanted, found, strict=True):
         if kind != "word" or view is not None:
-            same(view, client.get(f"/m/{slug}/{kind}/{number}.json").json(), f"{kind}/{number}")
+            whole = client.get(f"/m/{slug}/{kind}/{number}.json").json()
+            shown = (*SHOWN[kind], "faces") if kind == "document" else SHOWN[kind]
+            same(view, {name: whole[name] for name in shown}, f"{kind}/{number}")
 
 
 def test_lists_search_and_trends_are_the_servers(site, client, browser):
@@ -338,10 +344,35 @@ def test_the_command_line_writes_a_site(stored, tmp_path, capsys):
     assert (tmp_path / "plain" / LDA / "trends.json").is_file()
 
 
+def test_likely_neighbours_hold_the_nearest_authors(stored):
+    rng = np.random.default_rng(0)
+    table = rng.poisson(rng.dirichlet(np.full(12, 0.2), 400) * rng.integers(5, 400, (400, 1)))
+    authors = SmoothedCounts.from_counts(table, np.full(12, 0.1))
+    known = np.flatnonzero(table.sum(axis=1) > 20)
+    for row, near in likely_neighbours(authors, [3, 40, 399], 64, known, smoothed=True):
+        others = known[known != row]
+        distance = distances(authors.shares(row)[0], authors.shares(others), "symmetrised-kl")
+        assert set(others[np.argsort(distance)[:8]]) <= set(near.tolist())
+        assert len(near) in (64, 65) and row not in near and np.isin(near, known).all()
+
+
+def test_authors_of_large_collections_are_compared_with_likely_ones(stored, tmp_path, monkeypatch):
+    from topoi.web.reader import data
+
+    export_reader(stored, tmp_path / "all", names=[name_of(MAIN)])
+    monkeypatch.setattr(data, "LEAST", 2)
+    export_reader(stored, tmp_path / "likely", names=[name_of(MAIN)])
+    name = f"{MAIN}/data/author-0.js"
+    assert (tmp_path / "likely" / name).read_bytes() == (tmp_path / "all" / name).read_bytes()
+
+
 def test_data_files_keep_every_letter():
     head = {"a": 'quote " backslash \\ </script> \u2028 😀', "n": [1, 2.5, None]}
     body = script("some", head, [[0, 127, 128, 2**31 - 1]])
-    assert body.isascii() and body.count(b'"') == 4
+    assert body.isascii() and body.count(b"\n") == 1 and not set(body) & {0, 13}
+    assert all(
+        unlettered(lettered(bytes([n, 0, m, 0, 48]))) == bytes([n, 0, m, 0, 48]) for n in range(256) for m in (0, 9)
+    )
     found, columns = contents(body)
     assert {**head, "columns": found["columns"]} == found and columns == [[0, 127, 128, 2**31 - 1]]
 

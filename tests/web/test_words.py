@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.web.pages.together import count_together
+from topoi.analysis.together import count_together
 from web.addresses import AUTHORS_ONLY, LDA, MAIN
 
 

@@ -42,7 +42,8 @@ def word_topics(model: ModelLike, word: str, n: int | None = None) -> pd.DataFra
     need_topics(model, "a word's topics were asked for")
     if not isinstance(word, str):
         raise ModelError(f"word is {type(word).__name__}; pass one word")
-    w = find_name(word, model.vocabulary_.words, "word", part=False)
+    words = model.vocabulary_
+    w = words.index(word) if word in words else find_name(word, words.words, "word", part=False)
     chain = model.chains_[0]
     joint = chain.word_columns([w])[:, 0] * chain.topic_totals
     probability = joint / joint.sum()
@@ -51,7 +52,7 @@ def word_topics(model: ModelLike, word: str, n: int | None = None) -> pd.DataFra
         "word": np.full(len(best), model.vocabulary_.words[w], object),
         "topic": best,
         "probability": probability[best],
-        "word_rank": chain.words_before(w)[best] + 1,
+        "word_rank": chain.words_before(w, best) + 1,
         "n_words": chain.word_counts(w)[best],
     }
     return with_rank(pd.DataFrame(columns), 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,8 +28,6 @@ from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.similar import draw_authors_with_topics
 from topoi.cli.topics import badge_words
 from topoi.errors import ModelError
-
-MOST_SUBMISSIONS = 10_000
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,57 +116,27 @@ def with_titles(view: ModelView, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def for_submissions(view: ModelView, model: Any, path: Path, n: int, limits: dict[str, Any]) -> pd.DataFrame:
-    """Reviewers of every text of a CSV table, whose authors and their co-authors are left out of its own list.
-
-    Columns are ``text`` (or ``abstract``), and perhaps ``title``, ``authors`` (semicolons between names) and ``id``.
-    """
+    """Reviewers of every text of a CSV table, whose authors and their co-authors are left out of its own list."""
     import pandas as pd
 
     import topoi
+    from topoi.analysis.submissions import decoded, read_submissions
 
-    rows = read_submissions(path)
     found = []
-    for number, row in enumerate(rows, 1):
-        text = " ".join(part for part in (row.get("title"), row.get("text") or row.get("abstract")) if part)
-        if not text.strip():
-            raise ModelError(f"{path.name}, row {number}: no text; the columns text, abstract or title should have it")
-        own = excluded(view, [row["authors"]] if row.get("authors") else None)
-        try:
-            frame = with_titles(view, topoi.recommend_reviewers(model, text, n=n, exclude=own, **limits))
-        except ModelError as error:
-            raise ModelError(f"{path.name}, row {number}: {error}") from error
-        frame.insert(0, "submission", row.get("id") or str(number))
-        found.append(frame)
-    return pd.concat(found, ignore_index=True)
-
-
-def read_submissions(path: Path) -> list[dict[str, str]]:
-    r"""Rows of a CSV table of submissions, with names of columns in small letters.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "papers.csv"
-    >>> _ = path.write_text("Title,Abstract,Authors\nOn stars,The sun is a star.,Kepler; Brahe\n")
-    >>> read_submissions(path)
-    [{'title': 'On stars', 'abstract': 'The sun is a star.', 'authors': 'Kepler; Brahe'}]
-    """
-    import csv
-
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = [
-                {str(name).strip().lower(): value or "" for name, value in row.items() if isinstance(value, str)}
-                for row in islice(csv.DictReader(stream), MOST_SUBMISSIONS + 1)
-            ]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ModelError(f"{path.name} is no CSV table in UTF-8: {error}") from error
-    if not rows or not {"text", "abstract", "title"} & rows[0].keys():
-        there = ", ".join(rows[0]) if rows else "no rows"
-        raise ModelError(f"{path.name} needs a column text, abstract or title; it has {there}")
-    if len(rows) > MOST_SUBMISSIONS:
-        raise ModelError(f"{path.name} has more than {MOST_SUBMISSIONS:,} rows; cut it into parts")
-    return rows
+        for one in read_submissions(decoded(path.read_bytes())):
+            if not one.text:
+                raise ModelError(f"line {one.line:,} has no text; one of text, abstract and title should have it")
+            own = excluded(view, [one.authors] if one.authors else None)
+            try:
+                frame = with_titles(view, topoi.recommend_reviewers(model, one.text, n=n, exclude=own, **limits))
+            except ModelError as error:
+                raise ModelError(f"line {one.line:,}: {error}") from error
+            frame.insert(0, "submission", one.identifier)
+            found.append(frame)
+    except ModelError as error:
+        raise ModelError(f"{path.name}: {error}") from error
+    return pd.concat(found, ignore_index=True)
 
 
 def excluded(view: ModelView, given: list[str] | None) -> list[str]:

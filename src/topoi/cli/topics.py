@@ -57,8 +57,7 @@ def words_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
 
 def background_topics(view: ModelView) -> set[int]:
     """Background topics (of connecting words), which are listed last."""
-    topics = view.topics(1)
-    return set(topics["topic"][topics["background"]].tolist())
+    return set(view.background_flags().nonzero()[0].tolist())
 
 
 def with_last(frame: pd.DataFrame, background: set[int]) -> pd.DataFrame:

@@ -132,7 +132,7 @@ def document_map(
             marks.append(element("polygon", points=corners, class_="lasso"))
         return height, Markup("").join([*marks, *_names(topics, at, (width, height), link)])
 
-    named = max(topics, key=lambda one: one["n_documents"])
+    named = max(topics, key=lambda one: (not one.get("glue"), one["n_documents"]))
     label = (
         f"Map of {count(len(placed), 'document')}: near ones have similar topics. "
         f"Most are about {topic_name(named, 60)}, {count(named['n_documents'], 'document')}"

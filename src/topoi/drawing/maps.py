@@ -70,7 +70,8 @@ def _drawn(discs: tuple[_Disc, ...]) -> Markup:
         spots = zip(discs, _layout(discs, width, height), strict=True)
         return height, Markup("").join(_group(disc, spot) for disc, spot in spots)
 
-    largest = max(discs, key=lambda disc: disc.share)
+    # Of those with a subject, if there are any.
+    largest = max(discs, key=lambda disc: (not disc.is_background, disc.share))
     label = (
         f"Map of {count(len(discs), 'topic')}: near ones use similar words. "
         f"The largest is {largest.name}, with {percent(largest.share)} of all words"
@@ -87,7 +88,7 @@ def _group(disc: _Disc, spot: _Spot) -> Markup:
 
 
 class _Spot(NamedTuple):
-    """Position of a disc, and its name if there is room."""
+    """Position of a disc, and its name if it has one and there is room."""
 
     x: float
     y: float
@@ -107,7 +108,9 @@ def _layout(discs: Sequence[_Disc], width: float, height: float) -> list[_Spot]:
     # A name may overlap the rim of a disc, but not its middle.
     taken = [np.concatenate([places - 0.85 * radii[:, None], places + 0.85 * radii[:, None]], axis=1)]
     labels = [Markup("")] * len(discs)
-    for i in sorted(range(len(discs)), key=lambda i: (discs[i].is_background, -discs[i].share)):
+    # Background topics have no name: it would say nothing of a subject, and take the room of one that does.
+    named = [i for i in range(len(discs)) if not discs[i].is_background]
+    for i in sorted(named, key=lambda i: -discs[i].share):
         size = LABELS[0 if radii[i] > 0.8 * biggest else 1 if radii[i] > 0.6 * biggest else 2]
         labels[i] = _label(discs[i].name, size, (*places[i].tolist(), float(radii[i])), taken, (width, height))
     spots = zip(places.tolist(), radii.tolist(), labels, strict=True)

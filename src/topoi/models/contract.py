@@ -166,8 +166,8 @@ class CountSource(Protocol):
         """An error about numbers that do not fit together; it names the file, if they come from one."""
         ...
 
-    def words_before(self, word: int) -> NDArray[np.int64]:
-        """Number of words that rank before a word in each topic."""
+    def words_before(self, word: int, topics: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Number of words that rank before a word in each of some topics, by default of all."""
         ...
 
     def document(self, number: int) -> TrainingDocument:

@@ -234,9 +234,9 @@ class Posterior:
             times += np.bincount(w, n, len(times))
         return np.rint(times)
 
-    def words_before(self, word: int) -> NDArray[np.int64]:
-        """Number of words that rank before a word in each topic: the more probable and, on ties, the earlier ones."""
-        return self.source.words_before(word)
+    def words_before(self, word: int, topics: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Number of words that rank before a word in some topics: the more probable and, on ties, the earlier ones."""
+        return self.source.words_before(word, topics)
 
     @cached_property
     def topic_word(self) -> NDArray[np.float64]:

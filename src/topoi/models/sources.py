@@ -271,17 +271,17 @@ class ArraySource:
         start = np.searchsorted(k[by_topic], np.arange(self.n_topics + 1))
         return start, w[by_topic], np.rint(n[by_topic] * self.n_samples).astype(np.int64)
 
-    def words_before(self, word: int) -> NDArray[np.int64]:
-        """Number of words that rank before a word in each topic: the more probable and, on ties, the earlier ones.
+    def words_before(self, word: int, topics: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Number of words that rank before a word in some topics: the more probable and, on ties, the earlier ones.
 
-        Words of which a topic has less than half a token rank last, by number.
+        Words of which a topic has less than half a token rank last, by number. Without ``topics``, in all of them.
         """
         own = self._listed([word])[0]
         before = np.zeros(self.n_topics, np.int64)
         for part in blocks(len(self.beta)):
             weight = self._listed(part)
             before += (weight > own).sum(axis=0) + (weight[: max(word - part.start, 0)] == own).sum(axis=0)
-        return before
+        return before if topics is None else before[topics]
 
     def _listed(self, words: Chosen) -> NDArray[np.float64]:
         """Weights that rank the words of topics, words × topics: a topic's probabilities up to a factor."""

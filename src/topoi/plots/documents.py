@@ -14,7 +14,7 @@ from topoi.drawing.document_map import leading_topics, topic_anchors
 from topoi.errors import ModelError
 from topoi.models.contract import ModelLike
 from topoi.models.validation import whole_number
-from topoi.plots.figure import graph_objects, quiet, topic_colours, topic_labels
+from topoi.plots.figure import are_background, graph_objects, quiet, topic_colours, topic_labels
 from topoi.store.view import ModelView
 
 _MOST_NAMED = 40
@@ -35,7 +35,7 @@ def document_map(model: ModelLike, *, colour: str | None = None, n_names: int = 
         A column of the documents, such as ``"year"``, to colour by; by default dots have the colour of their leading
         topic.
     n_names : int
-        Topics that are named on the map, those with most documents first.
+        Topics that are named on the map, those with most documents first; background topics are not.
     places : array, optional
         Places of all documents, documents × 2, if they are known already.
 
@@ -61,7 +61,8 @@ def document_map(model: ModelLike, *, colour: str | None = None, n_names: int = 
         raise ModelError(
             f"places has the shape {spots.shape}; it needs a row of two for each of {len(chain.documents)}"
         )
-    topic = leading_topics(chain, np.zeros(chain.n_topics, bool))
+    is_background = are_background(model)
+    topic = leading_topics(chain, is_background)
     placed = np.flatnonzero(~np.isnan(spots).any(axis=1))
     labels, hues = topic_labels(model), topic_colours(model, range(chain.n_topics))
     figure = go.Figure(
@@ -76,8 +77,9 @@ def document_map(model: ModelLike, *, colour: str | None = None, n_names: int = 
         )
     )
     anchors, numbers = topic_anchors(spots, topic, chain.n_topics)
-    for k in np.argsort(-numbers, kind="stable")[:wanted]:
-        if numbers[k]:
+    # Topics of connecting words have no name: it would say nothing of a subject.
+    for k in np.argsort(-np.where(is_background, 0, numbers), kind="stable")[:wanted]:
+        if numbers[k] and not is_background[k]:
             figure.add_annotation(
                 x=float(anchors[k, 0]),
                 y=float(anchors[k, 1]),

@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from topoi.drawing.colours import LIGHT, hex_from_oklch, numbered_hue
 from topoi.errors import ModelError
 from topoi.models.contract import InStore, ModelLike
+from topoi.models.labels.memory import BACKGROUND
+from topoi.store.view import ModelView
 
 _LIGHTNESS, _CHROMA = 0.6, 0.13
 _BAND = 0.2  # opacity
@@ -61,6 +66,13 @@ def topic_names(model: Any, topics: Sequence[int]) -> dict[int, str]:
 def topic_labels(model: Any) -> list[str]:
     """Labels of a model that has topics; not escaped."""
     return [str(label) for label in model.topic_labels()]
+
+
+def are_background(model: Any) -> NDArray[np.bool_]:
+    """Whether each topic is one of connecting words, which maps do not name."""
+    if isinstance(model, ModelView):
+        return model.background_flags()
+    return np.array([label.startswith(BACKGROUND) for label in topic_labels(model)], bool)
 
 
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:

@@ -12,7 +12,7 @@ from topoi.analysis.topic_distances import jensen_shannon
 from topoi.drawing.topic_layout import topic_map as places_of
 from topoi.errors import ModelError
 from topoi.models.contract import ModelLike
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours, topic_labels
+from topoi.plots.figure import are_background, graph_objects, leading_words, quiet, topic_colours, topic_labels
 
 _LARGEST = 70.0  # diameter in pixels
 _WORDS = 10
@@ -53,12 +53,14 @@ def topic_map(model: ModelLike) -> Any:
     words = leading_words(model, range(chain.n_topics), _WORDS)
     sizes = chain.size_moments
     told = np.stack((np.arange(chain.n_topics), sizes.mean, *sizes.interval()), axis=1).tolist()
+    # Topics of connecting words have no name: it would say nothing of a subject.
+    names = np.where(are_background(model), "", [escape(label) for label in topic_labels(model)])
     figure = go.Figure(
         go.Scatter(
             x=places[:, 0].tolist(),
             y=places[:, 1].tolist(),
             mode="markers+text",
-            text=[escape(label) for label in topic_labels(model)],
+            text=names.tolist(),
             textfont={"size": 11},
             marker={
                 "size": (_LARGEST * np.sqrt(share / share.max())).tolist(),

@@ -112,10 +112,48 @@ def get_array(connection: sqlite3.Connection, model_id: int | None, name: str, s
     return _get_array(connection, *row)
 
 
+class LastParts:
+    """Parts of arrays that were read last, for readers that go through an array in order.
+
+    A part that is asked for once is unpacked as far as needed; asked for again, as a whole, and kept.
+
+    Examples
+    --------
+    >>> import zlib
+    >>> from topoi.store.arrays import LastParts
+    >>> parts, packed = LastParts(), zlib.compress(b"topoi")
+    >>> parts.read("a", packed, 2), parts.read("a", packed, 2), parts.read("a", packed, 3)
+    (b'to', b'to', b'top')
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[bytes, bytes | None]] = {}
+
+    def read(self, name: str, packed: bytes, end: int) -> bytes:
+        """The first bytes of a part of an array."""
+        known, whole = self._kept.get(name, (None, None))
+        if known != packed:
+            self._kept[name] = packed, None
+            return zlib.decompressobj().decompress(packed, end)
+        if whole is None:
+            whole = zlib.decompressobj().decompress(packed, _SAMPLE_BYTES)
+            self._kept[name] = packed, whole
+        return whole[:end]
+
+
 def get_rows(
-    connection: sqlite3.Connection, model_id: int | None, names: Sequence[str], shape: tuple[int, int], rows: range
+    connection: sqlite3.Connection,
+    model_id: int | None,
+    names: Sequence[str],
+    shape: tuple[int, int],
+    rows: range,
+    last: LastParts | None = None,
 ) -> list[NDArray[Any]]:
-    """Read a range of rows of sample arrays of one known shape: one query, and only the parts needed are unpacked."""
+    """Read a range of rows of sample arrays of one known shape: one query, and only the parts needed are unpacked.
+
+    ``last`` saves a reader that goes through the rows in order from unpacking a part for each of them.
+    """
+    last = LastParts() if last is None else last
     if not len(rows):
         return [np.zeros((0, shape[1]), np.uint8) for _ in names]
     query = """
@@ -127,14 +165,16 @@ def get_rows(
     given = {"first": rows.start * shape[1], "last": rows.stop * shape[1], "size": _SAMPLE_BYTES}
     named = {"model": model_id, "names": json.dumps(list(names))}
     parts = connection.execute(query, named | given).fetchall()
-    return [_rows_of(name, [row[1:] for row in parts if row[0] == name], shape, rows) for name in names]
+    return [_rows_of(name, [row[1:] for row in parts if row[0] == name], shape, rows, last) for name in names]
 
 
 def _part_bytes(name: object) -> int:
     return _SAMPLE_BYTES if _SAMPLES in str(name) else PART_BYTES
 
 
-def _rows_of(name: str, parts: list[tuple[Any, ...]], shape: tuple[int, int], rows: range) -> NDArray[Any]:
+def _rows_of(
+    name: str, parts: list[tuple[Any, ...]], shape: tuple[int, int], rows: range, last: LastParts
+) -> NDArray[Any]:
     """Assemble rows of one matrix from the parts that hold them; each part is (dtype, shape, number, packed bytes)."""
     if not parts or parts[0][0] not in ("|u1", "<u2", "<u4") or parts[0][1] != json.dumps(shape):
         raise StoreError(f"there is no array {name!r} of the shape {shape}")
@@ -143,7 +183,7 @@ def _rows_of(name: str, parts: list[tuple[Any, ...]], shape: tuple[int, int], ro
     found = bytearray()
     for _, _, part, data in parts:
         try:
-            here = zlib.decompressobj().decompress(data, min(end - part * _SAMPLE_BYTES, _SAMPLE_BYTES))
+            here = last.read(name, data, min(end - part * _SAMPLE_BYTES, _SAMPLE_BYTES))
         except (TypeError, zlib.error) as error:
             raise StoreError(f"array {name!r} is damaged ({error})") from error
         found += here[max(begin - part * _SAMPLE_BYTES, 0) :]

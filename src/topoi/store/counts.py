@@ -23,7 +23,7 @@ from topoi.models.guidance.phantoms import Phantoms
 from topoi.models.share_moments import DEVIATION_TYPE, Moments
 from topoi.models.smoothed_counts import Cells, SmoothedCounts
 from topoi.models.sources import Rows, TrainingDocument
-from topoi.store.arrays import get_array, get_rows, unpacked
+from topoi.store.arrays import LastParts, get_array, get_rows, unpacked
 from topoi.store.door import model_parameters, stored_json
 from topoi.store.graph_rows import stored_dag
 from topoi.store.queries import QUERIES
@@ -63,6 +63,7 @@ class StoredCounts:
         # threads may replace at any time.
         self._last_document: tuple[int, TrainingDocument] | None = None
         self._last_samples: tuple[TrainingDocument, list[Sample]] | None = None
+        self._last_parts = LastParts()
 
     def damaged(self, what: str) -> StoreError:
         """An error that names the file."""
@@ -334,8 +335,9 @@ class StoredCounts:
             raise self.damaged("a table names a topic that is not there")
         return topics
 
-    def words_before(self, word: int) -> NDArray[np.int64]:
-        """Number of words that rank before a word in each topic, by probability, ties by the word's number."""
+    def words_before(self, word: int, topics: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Number of words that rank before a word in some topics, by probability, ties by the word's number."""
+        wanted = np.arange(self.n_topics) if topics is None else np.asarray(topics, np.int64)
         query = """
             SELECT t.topic,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
@@ -348,10 +350,13 @@ class StoredCounts:
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
                  WHERE w.n_tokens IS NULL AND o.model_id = :model AND o.topic = t.topic AND o.word_id < :word)
                     AS n_lacking
-            FROM topic AS t LEFT JOIN topic_word AS w
-                ON w.model_id = t.model_id AND w.word_id = :word AND w.topic = t.topic
-            WHERE t.model_id = :model ORDER BY t.topic"""
-        table = np.array(self._query(query, word=int(word)), np.int64)
+            FROM json_each(:topics) AS i CROSS JOIN topic AS t ON t.model_id = :model AND t.topic = i.value
+            LEFT JOIN topic_word AS w ON w.model_id = t.model_id AND w.word_id = :word AND w.topic = t.topic
+            ORDER BY i.key"""
+        found = self._query(query, word=int(word), topics=json.dumps(wanted.tolist()))
+        if len(found) != len(wanted):
+            raise self.damaged("a topic is missing")
+        table = np.array(found, np.int64).reshape(-1, 5)
         _, more, same, absent, before = table.T
         # A word that a topic lacks ranks after all that it has and, among those it lacks, by number.
         return np.asarray(more + same + absent * (word - before))
@@ -467,9 +472,8 @@ class StoredCounts:
             raise self.damaged("the topics of words are damaged")
         with self._store.connection() as connection:
             names = [f"chain{self.index}_samples_{name}" for name in newest]
-            tables = dict(
-                zip(newest, get_rows(connection, self._model_id, names, shape, range(begin, end)), strict=True)
-            )
+            found = get_rows(connection, self._model_id, names, shape, range(begin, end), self._last_parts)
+            tables = dict(zip(newest, found, strict=True))
         samples = []
         for i, topics in enumerate(self._averaging.changed):
             sample = {name: table[:, i] for name, table in tables.items()}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from topoi.models.ranking import N_RANKED, N_WORDS, SUMMARY_RELEVANCE, reading_order
 from topoi.models.resampling import LEVEL
@@ -99,6 +100,19 @@ class TopicLists:
                 "words": pd.Series(words, dtype=object),
             }
         )
+
+    def background_flags(self) -> NDArray[np.bool_]:
+        """Whether each topic is a background topic: of connecting words, without a subject.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([["sun", "star"], ["cell", "gene"]] * 3).save(path)
+        >>> topoi.view(path).background_flags().tolist()
+        [False, False]
+        """
+        return np.array([row[4] for row in sorted(self.rows("topic_list"))], bool)
 
     def _listed(self, topic: int, words: object) -> list[str]:
         with self.store.named():

@@ -36,13 +36,14 @@ from topoi.store.queries import QUERIES
 from topoi.store.read import find_model
 from topoi.store.store import Store
 from topoi.store.topic_lists import TopicLists
+from topoi.store.whole import WholeCollection
 from topoi.store.words import stored_vocabulary
 
 # Answered by the view of a model whose topics are nodes of a graph.
 GRAPH_QUESTIONS = ("dag_", "edges", "node_labels", "pruned_dag", "super_nodes", "super_topics")
 
 
-class ModelView(TopicLists):
+class ModelView(TopicLists, WholeCollection):
     """A fitted model in a store; made by ``topoi.view``.
 
     It has the frames of a fitted model and answers the same queries (``topoi.similar_authors``, ``topoi.label_words``,

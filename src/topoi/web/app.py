@@ -125,6 +125,8 @@ def _add_routes(app: FastAPI, server: Server) -> None:
         app.add_api_route(path, server.endpoint(page, page.path, server.as_html), **_HIDDEN)
         if page.takes_text:
             app.add_api_route(path, server.form_endpoint(page, server.as_html), methods=["POST"], **_HIDDEN)
+        if page.takes_table:
+            app.add_api_route(path, server.table_endpoint(page, server.as_html), methods=["POST"], **_HIDDEN)
     for path, handler in (
         ("topic/{topic}/label", server.label),
         ("names", server.names),
@@ -149,10 +151,11 @@ def _add_data(app: FastAPI, server: Server, page: Page) -> None:
         openapi_extra={"parameters": list(page.filters)} if page.filters else None,
         **described,
     )
-    if page.takes_text:
+    if page.takes_text or page.takes_table:
+        endpoint = server.table_endpoint if page.takes_table else server.form_endpoint
         app.add_api_route(
             f"/m/{{slug}}/{path}.json",
-            server.form_endpoint(page, server.as_json),
+            endpoint(page, server.as_json),
             methods=["POST"],
             operation_id=f"{name}_post",
             openapi_extra={"requestBody": _form_described(page)},
@@ -166,7 +169,12 @@ def _add_data(app: FastAPI, server: Server, page: Page) -> None:
 
 def _form_described(page: Page) -> dict[str, Any]:
     schema = form_model(page.kind, page.build).model_json_schema()
-    return {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+    if not page.takes_table:
+        return {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+    schema["properties"] = {"table": {"type": "string", "format": "binary"}, **schema["properties"]}
+    schema["properties"].pop("kept")
+    schema["required"] = ["table"]
+    return {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
 
 
 def _described(app: FastAPI) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from topoi.web.pages import KINDS, page_of, picture_of
 from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.page import Kept, Page
 from topoi.web.pages.shapes import ErrorPage
-from topoi.web.pages.topic import topic_page
+from topoi.web.pages.topic import topic_words
 from topoi.web.render import render, site_of, static_files
 from topoi.web.security import STATIC_POLICY
 
@@ -267,7 +267,7 @@ class Copy:
         """Words listed on the topics' pages."""
         found: set[int] = set()
         for k in self.context.topics:
-            found |= {word["word_id"] for word in topic_page(self.context, k)["words"]}
+            found |= {word["word_id"] for word in topic_words(self.context, k)}
         return sorted(found)
 
     def links(self, here: str) -> FileLinks:

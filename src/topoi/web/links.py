@@ -157,6 +157,10 @@ class PageLinks(ABC):
         """Reviewers of a pasted text."""
         return self.page("reviewers", query)
 
+    def submissions(self, **query: object) -> str:
+        """Reviewers of many submissions."""
+        return self.page("submissions", query)
+
     def models(self, **query: object) -> str:
         """List of the models in the file."""
         return self.page("models", query)

@@ -12,7 +12,7 @@ from fastapi import Depends, Path, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
+from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError, safe_text
 from topoi.web.answers import ViewResponse, download, error_answer, error_page
 from topoi.web.edits import Change, EditDesk
 from topoi.web.forms import form_model, form_of, read_form
@@ -27,10 +27,12 @@ from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
 from topoi.web.pages.ready import STEPS
 from topoi.web.pages.shapes import TopicSummary
+from topoi.web.pages.submissions import table_of
 from topoi.web.places import PlaceDesk
 from topoi.web.render import bare_site, render, site_of, static_files
 from topoi.web.security import Tokens
 from topoi.web.tables import to_csv
+from topoi.web.uploads import Upload, upload_of
 from topoi.web.warming import Warming
 
 _LONGEST_LABEL = 1000
@@ -38,11 +40,14 @@ _LONGEST_LABEL = 1000
 _SHORT_TEXT = 2000
 
 Form = Annotated[dict[str, list[str]], Depends(form_of)]
+UploadedForm = Annotated[Upload, Depends(upload_of)]
 SlugInPath = Annotated[Slug, Path()]
 TopicInPath = Annotated[Topic, Path()]
 ChangeInPath = Annotated[ChangeNumber, Path()]
 # The parameter of a CSV file that names one of its page's lists, and that of pages that read any parameter.
 _TABLE, _ASKED = "table", "asked"
+# The parameter that names what was sent before.
+_KEPT = "kept"
 # Most changes of small collections are tried within this time, so that the first page seen has the preview.
 _PATIENCE = 1.0
 
@@ -97,7 +102,7 @@ class Server:
         text = str(parameters.get("text", ""))
         if len(text) > _SHORT_TEXT:
             del given["text"]
-            given["kept"] = [self.texts.keep(text)]
+            given[_KEPT] = [self.texts.keep(text)]
         return given
 
     def form_endpoint(self, page: Page, answer: Callable[..., Response]) -> Callable[..., Response]:
@@ -106,10 +111,34 @@ class Server:
 
         def handler(request: Request, slug: SlugInPath, form: Form) -> Response:
             parameters = read_form(model, form)
-            link = Links(slug, page.path, self._addressed(form, parameters), self._versions)
+            link = self._links(slug, page, self._addressed(form, parameters))
             return self._answer(request, link, page, parameters, answer)
 
         return handler
+
+    def table_endpoint(self, page: Page, answer: Callable[..., Response]) -> Callable[..., Response]:
+        """Endpoint for a table of submissions, sent as a file; what is wrong with it stands above the form."""
+        model = form_model(page.kind, page.build)
+
+        def handler(request: Request, slug: SlugInPath, upload: UploadedForm) -> Response:
+            parameters = read_form(model, upload.fields)
+            given = {name: upload.fields[name] for name in parameters if name in upload.fields and name != _KEPT}
+            try:
+                given[_KEPT] = [self.texts.keep(table_of(upload))]
+            except ModelError as error:
+                if answer != self.as_html:
+                    raise
+                told = _told_wrong(answer, str(error))
+                return self._answer(request, self._links(slug, page, given), page, {**parameters, _KEPT: ""}, told)
+            link = self._links(slug, page, given)
+            if answer == self.as_html:  # reloading the answer does not send the file again
+                return RedirectResponse(link.same(), 303)
+            return self._answer(request, link, page, {**parameters, _KEPT: given[_KEPT][0]}, answer)
+
+        return handler
+
+    def _links(self, slug: str, page: Page, given: Mapping[str, list[str]]) -> Links:
+        return Links(slug, page.path, given, self._versions)
 
     def _answer(
         self, request: Request, link: Links, page: Page, parameters: dict[str, Any], answer: Callable[..., Response]
@@ -312,6 +341,17 @@ class Server:
             except TopoiError:
                 continue
         return None, None
+
+
+def _told_wrong(answer: Callable[..., Response], why: str) -> Callable[..., Response]:
+    """An answer that says above its form what is wrong with what was sent."""
+
+    def told(view: Mapping[str, Any], *rest: Any) -> Response:
+        response = answer({**view, "error": why}, *rest)
+        response.status_code = 400
+        return response
+
+    return told
 
 
 def _slug_in(request: Request) -> str | None:

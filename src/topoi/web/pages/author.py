@@ -14,7 +14,7 @@ from topoi.analysis.authors import enough_words
 from topoi.drawing import charts
 from topoi.drawing.words import clip
 from topoi.errors import NotFoundError, StoreError
-from topoi.models.smoothed_counts import whole_tokens
+from topoi.models.smoothed_counts import distances, whole_tokens
 from topoi.web.pages import parameters
 from topoi.web.pages.author_trends import BesideYears, beside_collection
 from topoi.web.pages.context import PageContext
@@ -265,8 +265,13 @@ def _nearest(context: PageContext, author: int) -> list[tuple[int, float, list[T
         return []
     authors = context.view.chains_[0].authors
     own = authors.shares(author)[0]
-    distance = authors.distances(own, "symmetrised-kl")
-    known = enough_words(context.view, None)
+    likely = context.likely_authors.get(author)
+    if likely is None:
+        known = enough_words(context.view, None)
+        distance = authors.distances(own, "symmetrised-kl")
+    else:
+        known, distance = likely, np.zeros(len(authors))
+        distance[known] = distances(own, authors.shares(known), "symmetrised-kl")
     chosen = nearest(distance, known[known != author], N_SIMILAR)
     shares = authors.shares(np.array(chosen, np.int64)) if chosen else []
     return [(a, float(distance[a]), context.shared_badges(own, row)) for a, row in zip(chosen, shares, strict=True)]

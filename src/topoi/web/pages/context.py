@@ -29,6 +29,7 @@ from topoi.web.links import name_of, slug_of
 from topoi.web.pages.names import AuthorIndex
 from topoi.web.pages.shapes import Collection, Model, TopicSummary
 from topoi.web.pages.text import one_line, short
+from topoi.web.submission_desk import SubmissionDesk
 from topoi.web.warming import Warming
 
 if TYPE_CHECKING:
@@ -283,6 +284,8 @@ class StoreWatcher:
         Where documents get their places on the map; None if the file is not to be changed.
     texts : KeptTexts, optional
         Pasted texts that are kept for a while; None if none are.
+    submissions : SubmissionDesk
+        Where reviewers of many submissions are found.
     """
 
     def __init__(self, path: Path) -> None:
@@ -291,6 +294,7 @@ class StoreWatcher:
         self.warming = Warming(self, {})
         self.places: PlaceDesk | None = None
         self.texts: KeptTexts | None = None
+        self.submissions = SubmissionDesk()
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
@@ -355,12 +359,14 @@ class PageContext:
         The model, for queries.
     model : Model
         Description of the model.
-    likely_neighbours : mapping
-        Documents among which a document's nearest are looked for; all, if there are none for it. An export knows them.
+    likely_neighbours, likely_authors : mapping
+        Documents or authors among which the nearest to one are looked for; all, if there are none for it. An export
+        knows them.
     """
 
     def __init__(self, watcher: StoreWatcher, snapshot: Snapshot, cache: ModelCache) -> None:
         self.likely_neighbours: Mapping[int, NDArray[np.int64]] = {}
+        self.likely_authors: Mapping[int, NDArray[np.int64]] = {}
         self.watcher = watcher
         self.snapshot = snapshot
         self.cache = cache

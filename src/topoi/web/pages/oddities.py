@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
-from topoi.analysis.surprise import AuthorSurprises, Surprises, author_surprises, document_surprises
+from topoi.analysis.surprise import AuthorSurprises, Surprises, author_surprises
 from topoi.errors import StoreError
-from topoi.store.search import StoreIndex
+from topoi.store.whole import surprises_in
 from topoi.web.background import Background, Report
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Page, has_topics
@@ -21,8 +21,6 @@ from topoi.web.pages.shapes import AuthorName, Doc, TopicSummary, WordLine
 from topoi.web.pages.text import short
 
 N_DOCUMENTS = 25
-# Words that are read: of larger collections some documents by chance, so that it takes seconds.
-MOST_TOKENS = 8_000_000
 _LONGEST_WORD = 100
 
 
@@ -120,18 +118,7 @@ def _work(context: PageContext) -> Background[Odd]:
 
 
 def _find(context: PageContext, report: Report) -> Odd:
-    columns = context.snapshot.columns
-    rows = np.flatnonzero(columns.lengths > 0)
-    if columns.lengths.sum() > MOST_TOKENS:
-        shuffled = np.random.default_rng(0).permutation(rows)
-        rows = np.sort(shuffled[np.cumsum(columns.lengths[shuffled]) <= MOST_TOKENS])
-    found = document_surprises(
-        context.view.chains_[0],
-        StoreIndex(context.view.store).tokens(rows),
-        columns.n_documents,
-        context.collection["n_words"],
-        lambda n: report(0.95 * n / max(len(rows), 1)),
-    )
+    found = surprises_in(context.view, lambda part: report(0.95 * part))
     by_author = None
     if context.has_authors:
         parts = [
@@ -140,7 +127,7 @@ def _find(context: PageContext, report: Report) -> Odd:
         ]
         table = np.concatenate([np.zeros((0, 3)), *parts])
         numbers = table[:, :2].astype(np.int64)
-        by_author = author_surprises(numbers[:, 0], numbers[:, 1], table[:, 2], columns.n_documents)
+        by_author = author_surprises(numbers[:, 0], numbers[:, 1], table[:, 2], len(found.perplexity))
     return Odd(found, by_author)
 
 
@@ -182,6 +169,10 @@ def _for_authors(
     ]
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    return f"model.surprising_documents({N_DOCUMENTS})" if view["overall"] else None
+
+
 PAGE = Page(
     "oddities",
     "Oddities",
@@ -191,4 +182,5 @@ PAGE = Page(
     place=85,
     needs=has_topics,
     needs_server=True,
+    python=_python,
 )

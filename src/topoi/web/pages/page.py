@@ -98,6 +98,8 @@ class Page:
         Function of the parameters that tells whether the page samples or computes, so that only a few may run at once.
     takes_text : bool
         Whether a text can be sent to it with POST.
+    takes_table : bool
+        Whether a table of submissions can be sent to it as a file, with POST.
     filters : sequence of mappings
         Parameters of any name that the page reads as ``asked``, as OpenAPI describes them.
     needs_server : bool
@@ -134,6 +136,7 @@ class Page:
     below: str | None = None
     costly: Callable[[dict[str, Any]], bool] = never
     takes_text: bool = False
+    takes_table: bool = False
     filters: Sequence[Mapping[str, Any]] = ()
     needs_server: bool = False
     is_cached: bool = False

@@ -51,6 +51,7 @@ LeastOrNone = Annotated[
     int | None,
     Field(ge=1, le=LARGEST_NUMBER, description="Only authors of so many documents; 3 by default if that leaves many."),
 ]
+ReviewersEach = Annotated[int, Field(ge=1, le=15, description="Reviewers of each submission.")]
 Relevance = Annotated[
     float,
     Field(ge=0, le=1, allow_inf_nan=False, description="1: the most probable words; 0: those of this topic alone."),
@@ -106,7 +107,7 @@ BurnInOrNone = Annotated[int | None, Field(ge=0, le=500, description="Sweeps bef
 SamplesOrNone = Annotated[int | None, Field(ge=1, le=200, description="Samples that are averaged.")]
 LagOrNone = Annotated[int | None, Field(ge=1, le=20, description="Sweeps between samples.")]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, description="A text; long ones are sent with POST.")]
-Kept = Annotated[str, Field(max_length=64, description="Key of a long text that was sent before with POST.")]
+Kept = Annotated[str, Field(max_length=64, description="Key of a long text or a table sent before with POST.")]
 Who = Annotated[
     Literal["nobody", "any", "named"],
     Field(description="Who may have written the text: somebody new, any author, or those named."),

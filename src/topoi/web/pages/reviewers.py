@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from topoi.analysis.reviewers import fit_words, recommend_reviewers, usual_least
@@ -18,6 +19,9 @@ from topoi.web.pages.parse import document_text, kept_text, split_names
 from topoi.web.pages.parts import documents_by_id, name_of_author
 from topoi.web.pages.shapes import AuthorSize, Doc, TopicSummary
 from topoi.web.pages.text import as_python
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 N_REVIEWERS = 15
 
@@ -97,17 +101,40 @@ def reviewers_page(
 def _fill(context: PageContext, page: ReviewersPage) -> None:
     if not (context.has_topics and context.has_authors):
         raise ModelError("reviewers are found by authors' topics, and this model has none; choose another model")
-    wanted, last = context.snapshot.authors.sizes >= page["least"], context.snapshot.columns.last_years
-    if page["since"] is not None:
-        with np.errstate(invalid="ignore"):
-            wanted &= last >= page["since"]
+    wanted = wanted_authors(context, page["least"], page["since"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # unknown names are listed in the answer
         frame = recommend_reviewers(context.view, page["text"], N_REVIEWERS, page["exclude"], among=wanted)
     papers = documents_by_id(context, [d for own in frame["papers"] for d in own])
+    page["reviewers"] = reviewer_rows(context, found_rows(frame), papers)
+    page["left_out"] = LeftOut(
+        n_excluded=frame.attrs["n_excluded"],
+        n_coauthors=frame.attrs["n_coauthors"],
+        n_too_few_words=frame.attrs["n_too_few_words"],
+        n_others=frame.attrs["n_others"],
+        unknown=list(frame.attrs["unknown"]),
+    )
+
+
+def wanted_authors(context: PageContext, least: int, since: int | None) -> NDArray[np.bool_]:
+    """Whether each author has so many documents, and one of that year or a later one."""
+    wanted: NDArray[np.bool_] = context.snapshot.authors.sizes >= least
+    if since is not None:
+        with np.errstate(invalid="ignore"):
+            wanted &= context.snapshot.columns.last_years >= since
+    return wanted
+
+
+def found_rows(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
+    """Reviewers as tuples, without names of topics, which may change: what ``reviewer_rows`` takes."""
     columns = ("author", "score", "n_documents", "topics", "fit", "papers")
-    rows = zip(frame.attrs["rows"], *(frame[name].tolist() for name in columns), strict=True)
-    page["reviewers"] = [
+    return list(zip(frame.attrs["rows"], *(frame[name].tolist() for name in columns), strict=True))
+
+
+def reviewer_rows(context: PageContext, rows: list[tuple[Any, ...]], papers: Mapping[int, Doc]) -> list[Reviewer]:
+    """Reviewers as pages show them."""
+    last = context.snapshot.columns.last_years
+    return [
         Reviewer(
             author_id=int(a),
             author=name_of_author(name),
@@ -121,13 +148,6 @@ def _fill(context: PageContext, page: ReviewersPage) -> None:
         )
         for a, name, score, n, topics, fit, own in rows
     ]
-    page["left_out"] = LeftOut(
-        n_excluded=frame.attrs["n_excluded"],
-        n_coauthors=frame.attrs["n_coauthors"],
-        n_too_few_words=frame.attrs["n_too_few_words"],
-        n_others=frame.attrs["n_others"],
-        unknown=list(frame.attrs["unknown"]),
-    )
 
 
 def _authors(context: PageContext, document: int) -> list[dict[str, str]]:
@@ -135,7 +155,8 @@ def _authors(context: PageContext, document: int) -> list[dict[str, str]]:
     return [{"author": name_of_author(row[0])} for row in rows]
 
 
-def _has_topics_of_authors(context: PageContext) -> bool:
+def has_topics_of_authors(context: PageContext) -> bool:
+    """Only models that know authors' topics have the page."""
     return context.has_topics and context.has_authors
 
 
@@ -154,7 +175,7 @@ PAGE = Page(
     reviewers_page,
     ReviewersPage,
     place=150,
-    needs=_has_topics_of_authors,
+    needs=has_topics_of_authors,
     costly=with_text,
     takes_text=True,
     needs_server=True,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.analysis.together import LEAST
 from topoi.errors import ModelError, NotFoundError
 from topoi.store.facets import SMALLEST_SHARE, TopicCells
 from topoi.web.pages.context import Answers, PageContext
@@ -21,7 +22,6 @@ from topoi.web.pages.parameters import LARGEST_NUMBER, LONGEST_QUERY, LONGEST_VA
 from topoi.web.pages.parts import MOST_RANKED
 from topoi.web.pages.text import listed, match_for, one_line, short
 
-LEAST = 0.1
 MOST_PAIRS = 60
 MOST_CHOSEN = 10
 COLUMN = "in."

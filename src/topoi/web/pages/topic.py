@@ -25,6 +25,7 @@ from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_WORDS, N_AUTHORS, N_DOCUMENTS, N_NEIGHBOURS = 30, 20, 15, 6
 N_LEADERS = 200
+RELEVANCE = 0.6
 _LONGEST_WORD = 100
 _ALL = -1
 
@@ -84,7 +85,7 @@ class TopicPage(TypedDict):
 def topic_page(
     context: PageContext,
     topic: parameters.Topic,
-    relevance: parameters.Relevance = 0.6,
+    relevance: parameters.Relevance = RELEVANCE,
     from_: parameters.FirstYear = None,
     to: parameters.LastYear = None,
     authors: parameters.TopicAuthors = "most",
@@ -99,7 +100,7 @@ def topic_page(
         n_tokens=context.cache.topics[topic]["n_tokens"],
         n_documents=int(documents_of_topics(context)[topic]),
         relevance=relevance,
-        words=_words(context, topic, relevance),
+        words=topic_words(context, topic, relevance),
         rank=authors,
         authors=_authors(context, topic, authors),
         together=together_with(context, topic),
@@ -125,7 +126,8 @@ def _neighbours(context: PageContext, topic: int) -> list[tuple[int, float]]:
     return [row for row in rows if row[0] not in retired][:N_NEIGHBOURS]
 
 
-def _words(context: PageContext, topic: int, relevance: float) -> list[TopicWord]:
+def topic_words(context: PageContext, topic: int, relevance: float = RELEVANCE) -> list[TopicWord]:
+    """A topic's most relevant words."""
     rows = context.rows("topic_word_counts", topic=topic, n=N_WORDS if relevance == 1 else _ALL)
     if not rows:
         return []

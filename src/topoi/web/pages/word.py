@@ -39,16 +39,21 @@ class WordTopic(TypedDict):
     word_rank: int
 
 
-class WordPage(TypedDict):
-    """A word: topics, shares by year beside other words, uses in context; ``unknown`` are words that are not there."""
+class WordHead(TypedDict):
+    """A word, its topics, and documents with it."""
 
     kind: Literal["word"]
     word: Word
     topics: list[WordTopic]
+    documents: list[Doc]
+
+
+class WordPage(WordHead):
+    """A word: topics, shares by year beside other words, uses in context; ``unknown`` are words that are not there."""
+
     years: WordYears | None
     unknown: list[str]
     lines: list[ContextLine]
-    documents: list[Doc]
 
 
 def word_page(
@@ -57,6 +62,18 @@ def word_page(
     with_: parameters.OtherWords = (),  # type: ignore[assignment]
 ) -> WordPage:
     """The topics that a word comes from, its share of each year's words, its uses in context, and documents with it."""
+    head = word_head(context, word)
+    others, unknown = _others(context, with_)
+    return WordPage(
+        **head,
+        years=years_of_words(context, list(dict.fromkeys([word, *others]))),
+        unknown=unknown,
+        lines=lines_in_context(context, word, [document["document_id"] for document in head["documents"]]),
+    )
+
+
+def word_head(context: PageContext, word: int) -> WordHead:
+    """The topics that a word comes from, and documents with it."""
     words = context.view.vocabulary_.words
     if word >= len(words):
         raise NotFoundError(f"there is no word {word}; words are numbered 0 to {len(words) - 1}")
@@ -64,16 +81,11 @@ def word_page(
     match = match_for(short(written.replace("_", " "), _LONGEST_WORD))
     rows = context.rows("word_and_works", word_id=word, match=(match or _NOTHING).removesuffix("*"), n=N_DOCUMENTS)
     *_, n_tokens, n_documents = rows[0]
-    others, unknown = _others(context, with_)
-    documents = [doc_of(row) for row in rows if row[0] is not None]
-    return WordPage(
+    return WordHead(
         kind="word",
         word=Word(word_id=word, word=short(written, _LONGEST_WORD), n_tokens=n_tokens, n_documents=n_documents),
         topics=_topics(context, written),
-        years=years_of_words(context, list(dict.fromkeys([word, *others]))),
-        unknown=unknown,
-        lines=lines_in_context(context, word, [document["document_id"] for document in documents]),
-        documents=documents,
+        documents=[doc_of(row) for row in rows if row[0] is not None],
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from topoi.analysis.authors import enough_words
+from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import safe_text
 from topoi.web.pages import KINDS
 from topoi.web.pages.context import PageContext
@@ -15,12 +17,22 @@ from topoi.web.pages.page import Kept
 from topoi.web.pages.parts import documents_by_id, falling, leading_topics, name_of_author, rising, shares_by
 from topoi.web.pages.text import collection_title
 from topoi.web.pages.trends import N_MOVES
+from topoi.web.pages.word import word_head
 from topoi.web.reader.near import LEAST, likely_neighbours
 from topoi.web.reader.packing import Interned, script, shortened
 from topoi.web.reader.texts import LabelledTexts
 from topoi.web.share import opening_lines
 
-FORMAT = 1
+FORMAT = 2
+# What the reader's script shows of a JSON view.
+SHOWN = {
+    "document": ("document", "n_hidden", "topics", "authors", "similar", "pieces"),
+    "author": (
+        *("author", "summary", "topics", "words", "by_year", "surprising", "typical"),
+        *("documents", "similar", "coauthors"),
+    ),
+    "word": ("word", "topics", "documents"),
+}
 # Items to a file, of which a list of thirty may need thirty files.
 LISTED, NAMED = 512, 2048
 # Characters of JSON to a file, before compression.
@@ -48,13 +60,14 @@ class DataFile(NamedTuple):
 def n_packed(context: PageContext, kept: Kept) -> int:
     """Number of steps of ``data_files``."""
     listed = -(-int(context.collection["n_documents"]) // LISTED) + -(-int(context.collection["n_authors"]) // NAMED)
-    return 1 + listed + sum(map(len, kept))
+    return 2 + listed + sum(map(len, kept))
 
 
 def data_files(context: PageContext, kept: Kept) -> Iterator[DataFile]:
     """The files of all tables, in steps that take a moment each."""
     documents = documents_by_id(context, range(int(context.collection["n_documents"])))
     yield _years(documents)
+    yield DataFile("words", 0, "words", script("words", {"words": [str(w) for w in context.view.vocabulary_.words]}))
     yield from _listed(context, documents)
     yield from _named(context)
     tables: list[tuple[str, Sequence[int]]] = [("document", kept.documents), ("word", kept.words)]
@@ -110,11 +123,15 @@ def _packed(
     context: PageContext, kind: str, numbers: Sequence[int], interned: Callable[[], Interned]
 ) -> Iterator[DataFile]:
     """JSON views of one kind of page."""
-    near = _near(context, numbers) if kind == "document" else None
-    build, site = KINDS[kind].build, {"has_topics": context.has_topics, "has_authors": context.has_authors}
-    part, start, n_files = _Part(kind, interned(), site), 0, 0
+    near = _near(context, kind, numbers)
+    build = word_head if kind == "word" else KINDS[kind].build
+    site = {"has_topics": context.has_topics, "has_authors": context.has_authors}
+    words = context.view.vocabulary_
+    part, start, n_files = _Part(kind, interned(), site, words), 0, 0
     for at, number in enumerate(numbers, 1):
-        if near is not None:
+        if near is not None and kind == "author":
+            context.likely_authors = dict([next(near)])
+        elif near is not None:
             context.likely_neighbours = dict([next(near)])
         part.add(build(context, number))
         if part.size < _MOST_CHARACTERS and at < len(numbers):
@@ -122,32 +139,36 @@ def _packed(
             continue
         name = f"{kind}-{n_files}"
         yield DataFile(kind, start, name, part.file(name))
-        part, start, n_files = _Part(kind, interned(), site), at, n_files + 1
+        part, start, n_files = _Part(kind, interned(), site, words), at, n_files + 1
 
 
-def _near(context: PageContext, numbers: Sequence[int]) -> Iterator[tuple[int, Any]] | None:
-    """Likely neighbours of documents of a large collection, in their order."""
-    if not context.has_topics or context.collection["n_documents"] < LEAST:
+def _near(context: PageContext, kind: str, numbers: Sequence[int]) -> Iterator[tuple[int, Any]] | None:
+    """Likely neighbours of documents or authors of a large collection, in their order."""
+    if not context.has_topics:
         return None
-    return likely_neighbours(context.view.chains_[0].documents, numbers)
+    if kind == "document" and context.collection["n_documents"] >= LEAST:
+        return likely_neighbours(context.view.chains_[0].documents, numbers)
+    if kind == "author" and context.has_authors and context.collection["n_authors"] >= LEAST:
+        authors, known = context.view.chains_[0].authors, enough_words(context.view, None)
+        return likely_neighbours(authors, numbers, among=known, smoothed=True)
+    return None
 
 
 class _Part:
     """JSON views of one file."""
 
-    def __init__(self, kind: str, interned: Interned, site: Mapping[str, Any]) -> None:
+    def __init__(self, kind: str, interned: Interned, site: Mapping[str, Any], vocabulary: Vocabulary) -> None:
         self._kind, self._interned, self._site = kind, interned, site
         self._views: list[Any] = []
-        self._texts = LabelledTexts()
+        self._texts = LabelledTexts(vocabulary)
         self._lines: list[str | None] = []
         self.size = 0
 
     def add(self, view: Mapping[str, Any]) -> None:
-        fields, line = dict(view), KINDS[self._kind].python
+        fields, line = {name: view[name] for name in SHOWN[self._kind]}, KINDS[self._kind].python
         self._lines.append(None if line is None else line(view, self._site))
         if self._kind == "document":
             self._texts.add(fields.pop("pieces"))
-            fields.pop("faces")  # the topics of its words
             self.size += 4 * len(self._texts.texts[-1])
         made = shortened(self._interned.pack(fields))
         self._views.append(made)

@@ -1,15 +1,16 @@
 """Data files of an exported site: JSON and columns of whole numbers, compressed, in a script that hands them over.
 
 A web page opened from a folder may run scripts that lie beside it, but may not fetch files, so data are scripts too:
-each calls ``topoiData`` with its name and its contents, zlib in base64. The contents are the length of the JSON (four
-bytes, little-endian), the JSON, and the columns, whose numbers take seven bits to the byte, lowest first.
+each calls ``topoiData`` with its name and its contents, zlib in letters of seven bits. The contents are the length of
+the JSON (four bytes, little-endian), the JSON, and the columns, of which each byte has seven bits of a number, the
+lowest first.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import math
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,6 +22,16 @@ from topoi.store.postings import packed
 
 SIGNIFICANT = 5  # digits of numbers that are not whole
 _LEVEL = 9
+# Fields of so many bytes are compressed by themselves.
+_LONG = 4096
+_MEMORY = 9
+_STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED, zlib.Z_HUFFMAN_ONLY)
+# Letters that would end a string of a script, or mean something in it; a zero before a digit would be another number.
+_ESCAPED = {b"\0": rb"\0", b"\n": rb"\n", b"\r": rb"\r", b'"': rb"\"", b"\\": rb"\\"}
+_ESCAPED |= {b"\0%d" % digit: rb"\x00%d" % digit for digit in range(10)}
+_SPECIAL = re.compile(rb'\0[0-9]|[\0\n\r"\\]')
+_MEANT = {written: letter for letter, written in _ESCAPED.items() if len(letter) == 1} | {rb"\x00": b"\0"}
+_ESCAPE = re.compile(rb'\\(?:x00|[0nr"\\])')
 
 
 def script(name: str, head: Any, columns: Sequence[ArrayLike] = ()) -> bytes:
@@ -44,16 +55,73 @@ def script(name: str, head: Any, columns: Sequence[ArrayLike] = ()) -> bytes:
     parts = [packed(np.asarray(column, np.int64))[0].tobytes() for column in columns]
     if columns:
         head = {**head, "columns": [len(part) for part in parts]}
-    text = json.dumps(head, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
-    body = zlib.compress(b"".join([len(text).to_bytes(4, "little"), text, *parts]), _LEVEL)
-    return b'topoiData("%s","%s");\n' % (name.encode("ascii"), base64.b64encode(body))
+    texts = _fields(head) if isinstance(head, dict) and head else [_json(head)]
+    texts[0] = sum(map(len, texts)).to_bytes(4, "little") + texts[0]
+    return b'topoiData("%s","%s");\n' % (name.encode("ascii"), lettered(_compressed(texts, parts)))
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _fields(head: Mapping[str, Any]) -> list[bytes]:
+    """The JSON of a dict in pieces, of which each long field is one."""
+    pieces: list[bytes] = [b"{"]
+    for at, (name, value) in enumerate(head.items()):
+        made = b"%s%s:%s" % (b"," if at else b"", _json(str(name)), _json(value))
+        if len(made) < _LONG:
+            pieces[-1] += made
+        else:
+            pieces += [made, b""]
+    pieces[-1] += b"}"
+    return pieces
+
+
+def _compressed(texts: Sequence[bytes], columns: Sequence[bytes]) -> bytes:
+    """One zlib stream of texts and columns, each with codes of its own: letters and numbers have little in common."""
+    made = [bytes([0x78, 0xDA])]
+    made += [_deflated(piece) for piece in texts if piece]
+    made += [min((_deflated(piece, way) for way in _STRATEGIES), key=len) for piece in columns if piece]
+    made.append(zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS).flush())
+    whole = b"".join([*texts, *columns])
+    return b"".join([*made, zlib.adler32(whole).to_bytes(4, "big")])
+
+
+def _deflated(piece: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> bytes:
+    """A part of a stream that others may follow."""
+    press = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, _MEMORY, strategy)
+    return press.compress(piece) + press.flush(zlib.Z_FULL_FLUSH)
+
+
+def lettered(body: bytes) -> bytes:
+    r"""Bytes as letters of seven bits, the highest first, as they stand in a string of a script.
+
+    Base64 has six bits to the letter.
+
+    Examples
+    --------
+    >>> from topoi.web.reader.packing import lettered, unlettered
+    >>> lettered(b"topoi"), unlettered(lettered(b"topoi"))
+    (b':\x1bn\x06{$', b'topoi')
+    """
+    bits = np.unpackbits(np.frombuffer(body, np.uint8))
+    padded = np.concatenate([bits, np.zeros(-len(bits) % 7, np.uint8)]).reshape(-1, 7)
+    letters = np.packbits(padded, axis=1)[:, 0] >> 1
+    return _SPECIAL.sub(lambda match: _ESCAPED[match[0]], letters.tobytes())
+
+
+def unlettered(text: bytes) -> bytes:
+    """Inverse of ``lettered``: what web browsers and the reader's script do."""
+    letters = np.frombuffer(_ESCAPE.sub(lambda match: _MEANT[match[0]], text), np.uint8)
+    bits = np.unpackbits(letters[:, None], axis=1)[:, 1:].ravel()
+    return np.packbits(bits[: len(bits) // 8 * 8]).tobytes()
 
 
 def contents(body: bytes) -> tuple[Any, list[list[int]]]:
     """The JSON and the columns of a data file: what the reader's script does."""
     from topoi.store.postings import unpacked_numbers
 
-    data = zlib.decompress(base64.b64decode(body.split(b'"')[3]))
+    data = zlib.decompress(unlettered(body[body.index(b',"') + 2 : -4]))
     end = 4 + int.from_bytes(data[:4], "little")
     head, columns = json.loads(data[4:end]), []
     for length in head.get("columns", ()) if isinstance(head, dict) else ():

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topoi.corpus.vocabulary import Vocabulary
 
 PROBABILITY_STEPS = 100  # probabilities of words are in per cent, as pages show them
 
@@ -12,7 +15,13 @@ class LabelledTexts:
     """Texts whose words have topics and perhaps authors: where they stand, and how sure the labels are.
 
     The word of the vocabulary follows from how it is written, unless texts of the same file disagree about that; so the
-    column of words has one number for each spelling, in the order in which they are met.
+    column of words has one number for each spelling, in the order in which they are met: 0 if the word is the spelling
+    in small letters, else the word's number and one.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary, optional
+        The words; without it none follows from its spelling.
 
     Attributes
     ----------
@@ -28,10 +37,11 @@ class LabelledTexts:
     >>> made.texts, made.head()
     (['A star and a star'], {'n_labels': [2], 'has_authors': False, 'by_spelling': True, 'steps': 100})
     >>> made.columns()
-    [[2, 7], [4, 4], [2, 1], [50, 25], [7], [], []]
+    [[2, 7], [4, 4], [2, 1], [50, 25], [8], [], []]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        self._vocabulary = vocabulary
         self.texts: list[str] = []
         self._n: list[int] = []
         self._gaps: list[int] = []
@@ -54,12 +64,18 @@ class LabelledTexts:
         return bool(self._labels) and all(piece.get("author") is not None for piece in self._labels)
 
     def _spellings(self) -> list[int] | None:
-        """The word of each spelling; None if one has several."""
+        """The word of each spelling, 0 if it follows, else from 1; None if a spelling has several."""
         found: dict[str, int] = {}
         for piece in self._labels:
             if found.setdefault(piece["text"], piece["word_id"]) != piece["word_id"]:
                 return None
-        return list(found.values())
+        return [0 if self._follows(spelling, word) else word + 1 for spelling, word in found.items()]
+
+    def _follows(self, spelling: str, word: int) -> bool:
+        """Whether a word is its spelling in small letters, which scripts and Python agree about within ASCII."""
+        small = spelling.lower()
+        known = self._vocabulary is not None and spelling.isascii() and small in self._vocabulary
+        return known and self._vocabulary is not None and self._vocabulary.index(small) == word
 
     def head(self) -> dict[str, Any]:
         """The JSON beside the columns."""
@@ -79,7 +95,7 @@ class LabelledTexts:
             [_step(piece["p"]) for piece in self._labels],
         ]
         words = self._spellings()
-        made.append([piece["word_id"] for piece in self._labels] if words is None else words)
+        made.append([piece["word_id"] + 1 for piece in self._labels] if words is None else words)
         if not self._has_authors():
             return [*made, [], []]
         return [*made, [piece["author"] for piece in self._labels], [_step(piece["q"]) for piece in self._labels]]

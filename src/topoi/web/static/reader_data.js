@@ -1,10 +1,10 @@
 // Data of an exported site. Files are scripts that call topoiData(name, contents), so that they can be read from a folder
-// as well as from a web server; contents are zlib in base64: the length of the JSON, the JSON, columns of numbers.
+// as well as from a web server; contents are zlib in letters of seven bits: the length of the JSON, the JSON, columns of numbers.
 "use strict";
 
 const topoiReader = (() => {
   const MOST_KEPT = 60; // files in memory, besides those that every page needs
-  const ALWAYS = new Set(["core", "index", "years"]);
+  const ALWAYS = new Set(["core", "index", "words", "years"]);
   const arriving = new Map();
   const kept = new Map();
 
@@ -38,10 +38,26 @@ const topoiReader = (() => {
     return found;
   }
 
+  // Seven bits to the letter, the highest first.
+  function bytesOf(text) {
+    const found = new Uint8Array(Math.floor((text.length * 7) / 8));
+    let [bits, n, at] = [0, 0, 0];
+    for (let i = 0; i < text.length; i += 1) {
+      bits = (bits << 7) | text.charCodeAt(i);
+      n += 7;
+      if (n >= 8) {
+        n -= 8;
+        found[at] = bits >> n;
+        at += 1;
+        bits &= (1 << n) - 1;
+      }
+    }
+    return found;
+  }
+
   async function unpack(text) {
     if (!("DecompressionStream" in window)) throw new Error("this web browser is too old to read the data; any of 2023 or later will do");
-    const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
     const data = new Uint8Array(await new Response(stream).arrayBuffer());
     let at = 4 + new DataView(data.buffer).getUint32(0, true);
     const head = JSON.parse(new TextDecoder().decode(data.subarray(4, at)));
@@ -138,8 +154,11 @@ const topoiReader = (() => {
 
   // Texts with a topic, and perhaps an author, for every known word.
 
-  function labels({ head, columns }) {
+  const vocabulary = () => file("words", ({ head }) => new Map(head.words.map((word, i) => [word, i])));
+
+  async function labels({ head, columns }) {
     const [gaps, lengths, topics, p, words, authors, q] = columns;
+    const known = await vocabulary();
     const spelled = new Map();
     let [label, next] = [0, 0];
     return head.texts.map((text, d) => {
@@ -151,8 +170,8 @@ const topoiReader = (() => {
         if (gaps[label]) pieces.push({ text: cut(at, at + gaps[label]) });
         at += gaps[label] + lengths[label];
         const written = cut(at - lengths[label], at);
-        if (head.by_spelling && !spelled.has(written)) { spelled.set(written, words[next]); next += 1; }
-        const word_id = head.by_spelling ? spelled.get(written) : words[label];
+        if (head.by_spelling && !spelled.has(written)) { spelled.set(written, words[next] ? words[next] - 1 : known.get(written.toLowerCase())); next += 1; }
+        const word_id = head.by_spelling ? spelled.get(written) : words[label] - 1;
         const piece = { text: written, word_id, topic: topics[label], p: p[label] / head.steps };
         if (head.has_authors) Object.assign(piece, { author: authors[label], q: q[label] / head.steps });
         pieces.push(piece);
@@ -183,7 +202,7 @@ const topoiReader = (() => {
     const starts = shared.starts[kind] || [];
     const part = lastNotBeyond(starts, (start) => start - at);
     if (part < 0) return null;
-    const { head, texts } = await file(`${kind}-${part}`, (made) => ({ head: made.head, texts: kind === "document" ? labels(made) : null }));
+    const { head, texts } = await file(`${kind}-${part}`, async (made) => ({ head: made.head, texts: kind === "document" ? await labels(made) : null }));
     const packed = head.views[at - starts[part]];
     const documents = await listed(documentsIn(packed));
     const found = filled(packed, { core: shared, names: head.names, documents });

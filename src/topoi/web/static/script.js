@@ -368,7 +368,7 @@
     if (event.target.matches("[data-filter]")) narrow(event.target);
     if (event.target.matches(".slider input")) {
       one("output", event.target.form).textContent = `λ ${Number(event.target.value).toFixed(2)}`;
-      if (served) sendSoon(event.target.form);
+      if (served && event.target.form.dataset.live) sendSoon(event.target.form);
     }
     if (event.target.matches("#names") && event.target.value.trim()) {
       const named = one("input[name=who][value=named]");
@@ -378,7 +378,7 @@
   document.addEventListener("change", (event) => {
     if (!served) return;
     if (event.target.matches(".slider input")) keepSlider(addressOf(event.target.form));
-    if (event.target.matches(".choose input:not([type=search])")) send(event.target.form);
+    if (event.target.matches(".choose[data-live] input:not([type=search])")) send(event.target.form);
   });
   for (const kind of ["mouseover", "focusin"]) {
     document.addEventListener(kind, (event) => light(event.target.closest?.("[data-lights]") || null));
