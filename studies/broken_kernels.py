@@ -24,7 +24,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
@@ -39,6 +40,8 @@ _SLOWER, _LEAST_SECONDS = 5, 180
 # pytest's exit codes for a test that is not there, and the form of what it prints of one that failed.
 _NO_SUCH_TEST = (4, 5)
 _IS_TEST = re.compile(r"[\w/]+\.py::\S")
+# Tests that are tried one by one on a mistake that is new, before all are run.
+_TRIED = 2
 TESTS = {
     "author_topic": [
         "test_conditional.py",
@@ -465,14 +468,14 @@ class Project:
             raise SystemExit(f"the unbroken project fails: {failure}")
         self.seconds[family] = time.monotonic() - started
 
-    def first_failure(self, family: str, seconds: float, only: str = "") -> str:
+    def first_failure(self, family: str, seconds: float, only: Sequence[str] = ()) -> str:
         """The first test of a family that fails, or an empty string; tests that do not end in so many seconds fail.
 
-        ``only`` is the test to run in place of all, as an earlier answer has it.
+        ``only`` are tests to run in place of all, as earlier answers have them.
         """
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
         folder = f"tests/{FOLDERS.get(family, family)}"
-        tests = [only] if only else TESTS[family]
+        tests = only or TESTS[family]
         try:
             result = subprocess.run(
                 [
@@ -495,7 +498,7 @@ class Project:
             return f"the tests did not end in {seconds:.0f} s"
         if result.returncode == 0:
             return ""
-        if only and result.returncode in _NO_SUCH_TEST:
+        if only and result.returncode in _NO_SUCH_TEST:  # it has another name now
             return ""
         found = re.search(r"^(?:FAILED|ERROR) (\S+\.py(?:::.+?)?)(?: - .*)?$", result.stdout, re.MULTILINE)
         return (
@@ -504,10 +507,10 @@ class Project:
             else "the tests did not run: " + result.stdout[-300:] + result.stderr[-300:]
         )
 
-    def notice(self, mistake: Mistake, before: str = "") -> str:
+    def notice(self, mistake: Mistake, likely: Sequence[str] = ()) -> str:
         """The first test that fails with the mistake in place, or an empty string; the mistake is taken back.
 
-        ``before`` is the test that noticed it the last time, which is tried first.
+        ``likely`` are the tests to try first, one after the other.
         """
         path = self.folder / mistake.file
         right = path.read_text(encoding="utf-8")
@@ -518,8 +521,10 @@ class Project:
         path.write_text(right.replace(mistake.right, mistake.wrong), encoding="utf-8")
         most = max(_LEAST_SECONDS, _SLOWER * self.seconds[mistake.family])
         try:
-            again = self.first_failure(mistake.family, most, before) if _IS_TEST.match(before) else ""
-            return again or self.first_failure(mistake.family, most)
+            for test in likely:
+                if failure := self.first_failure(mistake.family, most, [test]):
+                    return failure
+            return self.first_failure(mistake.family, most)
         finally:
             path.write_text(right, encoding="utf-8")
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -599,8 +604,20 @@ class Record:
         row = self.found.get(_name(mistake), {})
         return bool(row.get("noticed_by")) and row.get("digest") == self.digest
 
-    def noticed_by(self, mistake: Mistake) -> str:
-        """The test that noticed the mistake the last time, or an empty string."""
+    def likely(self, mistake: Mistake) -> list[str]:
+        """The test that noticed the mistake the last time; of a new one, those that noticed most in its file or family."""
+        known = self.found.get(_name(mistake), {}).get("noticed_by", "")
+        if known:
+            return [known] if _IS_TEST.match(known) else []
+        alike = [other for other in MISTAKES if other.family == mistake.family]
+        near = Counter(self._noticed_by(other) for other in alike if other.file == mistake.file)
+        all_of_them = Counter(self._noticed_by(other) for other in alike)
+        tests = [
+            test for test, _ in (near.most_common(_TRIED) + all_of_them.most_common(_TRIED)) if _IS_TEST.match(test)
+        ]
+        return list(dict.fromkeys(tests))[:_TRIED]
+
+    def _noticed_by(self, mistake: Mistake) -> str:
         return self.found.get(_name(mistake), {}).get("noticed_by", "")
 
     def add(self, mistake: Mistake, test: str) -> None:
@@ -660,7 +677,7 @@ def _tried(mistakes: list[Mistake], n_jobs: int, record: Record) -> Iterator[tup
         def notice(mistake: Mistake) -> str:
             project = free.get()
             try:
-                failure = project.notice(mistake, record.noticed_by(mistake))
+                failure = project.notice(mistake, record.likely(mistake))
             finally:
                 free.put(project)
             record.add(mistake, failure)
