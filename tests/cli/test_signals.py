@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -85,6 +86,13 @@ def interrupted_fit(documents, family, number, path):
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 128 + number and "Traceback" not in errors
     assert f"saving what there is in {path}" in errors
+    if (
+        "that would take long" in errors
+    ):  # on a busy machine: a checkpoint has the sweeps, and the same command saves them
+        assert int(re.search(r"long; (\d+) sweeps", errors)[1]) >= AFTER
+        start(documents, path, [*FAMILIES[family], "--force"], SWEEPS, "8").communicate(timeout=120)
+        assert topoi.load(path).n_iter_ == 8
+        return 0.0
     model = topoi.load(path)
     assert model.fit_info_["stopped"] == number.name and model.n_iter_ >= AFTER
     whole = resource.getrusage(resource.RUSAGE_CHILDREN)
