@@ -284,6 +284,8 @@ def test_estimates_are_those_of_the_restricted_model(graph):
             for k, ways in enumerate(paths)
         ]
         np.testing.assert_allclose(model.doc_topic_[d], expected, rtol=1e-9)
+        assert np.array_equal(first.doc_topic_range(d, d + 1)[0], model.doc_topic_[d])
+        assert np.array_equal(first.doc_node_range(d, d + 1)[0], model.doc_node_[d])
         np.testing.assert_allclose(first.document_moments(d).mean, expected, rtol=1e-9)
         spread = first.document_moments(d).deviation
         assert np.isfinite(spread).all() and not spread[~allowed[d]].any()
