@@ -108,3 +108,10 @@ def test_draws_of_a_model_are_its_samples():
             assert dict(zip(draw.column[cells], draw.number[cells], strict=True)) == {
                 k: n for k, n in enumerate(np.bincount(mine, minlength=3)) if n
             }
+
+
+def test_without_columns_there_are_no_bands() -> None:
+    """A graph whose inner nodes are none but the root has no trends of them."""
+    groups = Groups(np.array([0, 1, 1]), np.ones(3), 2)
+    lower, upper = share_bands(groups, one_draw(np.zeros((3, 0))), np.zeros((2, 0)))
+    assert lower.shape == upper.shape == (2, 0)

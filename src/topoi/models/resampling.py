@@ -231,7 +231,7 @@ def _replicates(sums: list[_Sums], some: slice, turns: list[range], n_columns: i
     counts, words = np.empty((n, n_columns, n_replicates)), np.empty((n, n_replicates))
     for turn in turns:
         mine, found = slice(turn.start, turn.stop, turn.step), sums.pop(0)
-        counts[:, :, mine], words[:, mine] = found.counts.reshape(n, n_columns, -1), found.words
+        counts[:, :, mine], words[:, mine] = found.counts.reshape(n, n_columns, len(turn)), found.words
     return Replicates(counts, words)
 
 
@@ -249,7 +249,7 @@ class _Sums:
         own = _own_words(self._groups, draw, first, self._some, self._n_columns, weights)
         self.counts += own[0]
         self.words += own[1]
-        table = self.counts.reshape(len(self.words), self._n_columns, -1)
+        table = self.counts.reshape(len(self.words), self._n_columns, self.words.shape[1])
         self._others.add(draw, first, table, self.words)
 
 
