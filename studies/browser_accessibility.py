@@ -21,7 +21,17 @@ from playwright.sync_api import sync_playwright
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
 PAGES = ("", "topic/3", "author/1", "authors", "document/5", "documents", "word/2", "trends", "groups", "models")
-MORE = ("compare", "search?q=law", "parse", "reviewers", "history")
+MORE = (
+    "compare",
+    "search?q=law",
+    "parse",
+    "parse?text=law&who=any",
+    "reviewers",
+    "reviewers?text=law",
+    "submissions",
+    "history",
+)
+ALSO = ("map", "together", "oddities", "names", "documents?q=law", "document/5?colour=author", "topic/99999")
 RUN = "() => axe.run(document, { rules: { 'target-size': { enabled: true } } }).then(found => found.violations)"
 
 
@@ -38,7 +48,7 @@ def main(axe: str, address: str, *pages: str) -> None:
                 )
                 page = context.new_page()
                 page.set_default_timeout(120_000)
-                for path in pages or (*PAGES, *MORE):
+                for path in pages or (*PAGES, *MORE, *ALSO):
                     page.goto(address + path)
                     page.add_script_tag(content=Path(axe).read_text(encoding="utf-8"))
                     broken += report(f"{path or 'overview'} {scheme} {width}", page.evaluate(RUN))

@@ -2,9 +2,10 @@
 
     topoi demo --no-browse && python -m studies.browser_pictures state-of-the-union.topoi
 
-Needs chromium and playwright. Writes docs/browser-topics.png, docs/browser-author.png, docs/browser-document.png and,
-from a pachinko model of the same addresses that is fitted and added to the file if there is none, docs/browser-structure.png.
-docs/browser-metadata.png is from a kernel topic model of whole speeches, in a file of its own beside the other.
+Needs chromium, playwright and pillow. Writes docs/browser-topics.png, docs/browser-map.png, docs/browser-author.png,
+docs/browser-document.png and, from a pachinko model of the same addresses that is fitted and added to a copy of the file if there is
+none, docs/browser-structure.png. docs/browser-metadata.png is from a kernel topic model of whole speeches, in a file of its own
+beside the other. Documents get their places on the map if they have none.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH, HEIGHT = 1280, 860
+N_COLOURS = 256
 PRESIDENT = "Theodore Roosevelt"
 PRESIDENTS = ("Grover Cleveland", "Theodore Roosevelt")
 N_SUPER, N_SUB = 10, 50
 PASSAGE = "gold silver currency treasury notes"
+TITLE = "State of the Union"
+SENTENCE = "What presidents told Congress, every year since 1790, passage by passage."
 
 
 @contextmanager
@@ -80,8 +84,35 @@ def shoot(browser: Any, name: str, address: str, scheme: str) -> None:
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
     page.goto(address)
     page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(1000)  # the map is drawn after its data have come
     page.screenshot(path=DOCS / f"{name}.png")
+    page.close()
+    shrink(DOCS / f"{name}.png")
     print(DOCS / f"{name}.png", address)
+
+
+def shrink(path: Path) -> None:
+    """Write a picture with a palette, a third of its size and to the eye the same."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        # Rare hues, such as those of small topics, are kept.
+        few = picture.convert("RGB").quantize(N_COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+
+
+def titled(file: Path) -> Path:
+    """A copy of the demo's file that has a title, and places of documents."""
+    import topoi
+
+    copy = file.with_name("pictures.topoi")
+    if not copy.exists():
+        shutil.copy(file, copy)
+    with topoi.open_store(copy) as store:
+        store.set_about(TITLE, SENTENCE)
+        if topoi.view(store, "AuthorTopicModel").document_places() is None:
+            store.place_documents("AuthorTopicModel")
+    return copy
 
 
 def pictures(address: str) -> dict[str, tuple[str, str]]:
@@ -96,8 +127,9 @@ def pictures(address: str) -> dict[str, tuple[str, str]]:
     passage = next(row["document"]["document_id"] for row in passages)  # type: ignore[index, attr-defined]
     return {
         "browser-topics": (root, "light"),
+        "browser-map": (f"{root}map", "dark"),
         "browser-author": (f"{root}author/{president}", "light"),
-        "browser-document": (f"{root}document/{passage}", "dark"),
+        "browser-document": (f"{root}document/{passage}", "light"),
         "browser-structure": (f"{address}/m/{slug['PachinkoAllocation']}/structure", "light"),
     }
 
@@ -109,8 +141,9 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    add_structure(given.file)
-    with served(given.file) as address, sync_playwright() as playwright:
+    file = titled(given.file)
+    add_structure(file)
+    with served(file) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for name, (page_address, scheme) in pictures(address).items():
             shoot(browser, name, page_address, scheme)

@@ -12,7 +12,7 @@ from topoi.drawing.colours import hue_class, topic_class
 from topoi.drawing.svg import element, number_ticks, path, picture, ticks, topic_name, year_ticks
 from topoi.drawing.text import fit, spread, text_width
 from topoi.drawing.timelines import dashes
-from topoi.drawing.words import clip, percent
+from topoi.drawing.words import clip, percent, percent_mark
 
 _GAP, _HEAD, _BELOW = 24.0, 24.0, 14.0
 _N_TOLD = 6  # topics in a tooltip
@@ -90,7 +90,7 @@ class Field:
             marks.append(element("path", d=f"M{self.left:.0f} {y}H{self.right:.0f}", class_=kind))
             if share > 0:
                 marks.append(
-                    element("text", percent(share), x=self.left - 6, y=y + 3.5, text_anchor="end", class_="axis")
+                    element("text", percent_mark(share), x=self.left - 6, y=y + 3.5, text_anchor="end", class_="axis")
                 )
         for value in place_ticks(self.at[0], self.at[-1], int((self.right - self.left) / 44)):
             x = self.x(value)

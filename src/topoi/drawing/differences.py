@@ -10,7 +10,7 @@ from markupsafe import Markup
 from topoi.drawing.colours import topic_class
 from topoi.drawing.svg import element, picture, ticks, topic_name
 from topoi.drawing.text import fit, text_width
-from topoi.drawing.words import NARROW_SPACE, clip, percent
+from topoi.drawing.words import NARROW_SPACE, clip, percent, percent_mark
 
 _ROW, _HEAD, _FOOT = 24.0, 22.0, 20.0
 # A rate below which a difference is drawn as found.
@@ -79,7 +79,7 @@ def _axis(middle: float, half: float, most: float, base: float, name: str, other
         for sign in (1, -1) if value else (1,):
             x = round(middle + sign * half * value / most) + 0.5
             marks.append(element("path", d=f"M{x} {_HEAD}V{base:.0f}", class_="grid" if value else "base"))
-            words = signed_percent(sign * value) if value else "0"
+            words = ("+" if sign > 0 else "") + percent_mark(sign * value) if value else "0"
             marks.append(element("text", words, x=x, y=base + 14, text_anchor="middle", class_="axis"))
     for words, x, anchor in ((f"more in {other}", middle - 8, "end"), (f"more in {name}", middle + 8, "start")):
         marks.append(element("text", fit(words, 12, half - 10), x=x, y=14, text_anchor=anchor, class_="axis"))

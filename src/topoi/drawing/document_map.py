@@ -11,7 +11,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from topoi.drawing.colours import topic_class
-from topoi.drawing.svg import element, picture, topic_name
+from topoi.drawing.svg import element, map_name, picture, topic_name
 from topoi.drawing.text import number, text_width
 from topoi.drawing.words import count
 
@@ -159,7 +159,7 @@ def _names(topics: Sequence[Mapping[str, Any]], at: Any, field: tuple[float, flo
     found = []
     for one in wanted:
         kind, high, _ = next(size for size in _SIZES if math.sqrt(one["n_documents"] / most) >= size[2])
-        name = topic_name(one, 20)
+        name = map_name(one)
         x, y = at((one["anchor_x"], one["anchor_y"]))
         half = text_width(name, high) / 2 + 3
         x = min(max(x, half), field[0] - half)

@@ -11,7 +11,7 @@ from topoi.drawing.colours import topic_class
 from topoi.drawing.curves import Page, band_words
 from topoi.drawing.svg import element, ticks, topic_name
 from topoi.drawing.text import fit
-from topoi.drawing.words import percent
+from topoi.drawing.words import percent, percent_mark
 
 _ROW, _BAR = 24.0, 11.0
 _FOOT = 20.0
@@ -97,7 +97,9 @@ def _rows(
         x = round(left + (right - left) * share / high) + 0.5
         marks.append(element("path", d=f"M{x} 0V{base:.0f}", class_="base" if share == 0 else "grid"))
         marks.append(
-            element("text", percent(share) if share else "0", x=x, y=base + 14, text_anchor="middle", class_="axis")
+            element(
+                "text", percent_mark(share) if share else "0", x=x, y=base + 14, text_anchor="middle", class_="axis"
+            )
         )
     for i, name in enumerate(page["at"]):
         top = _ROW * i

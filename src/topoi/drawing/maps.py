@@ -12,7 +12,7 @@ import numpy.typing as npt
 from markupsafe import Markup
 
 from topoi.drawing.colours import topic_class
-from topoi.drawing.svg import element, picture, topic_name
+from topoi.drawing.svg import element, map_name, picture, topic_name
 from topoi.drawing.text import number, text_width
 from topoi.drawing.words import count, percent
 
@@ -57,7 +57,7 @@ def _disc(summary: TopicSummary, link: Any) -> _Disc:
     title = f"{topic_name(summary, 60)} ({summary['topic']}), {percent(summary['share'])}: {words}"
     address = link.topic(summary["topic"]) if link and not summary.get("is_new") else None
     is_background = bool(summary.get("glue"))
-    kind, name = topic_class(summary), topic_name(summary, 20)
+    kind, name = topic_class(summary), map_name(summary)
     return _Disc(summary["x"], summary["y"], summary["share"], is_background, kind, name, title, address)
 
 

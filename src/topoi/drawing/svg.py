@@ -133,8 +133,25 @@ def topic_name(summary: Mapping[str, Any], length: int = 22) -> str:
     --------
     >>> topic_name({"topic": 3, "label": None, "auto_label": "gold and silver", "words": ["gold", "silver"]})
     'gold and silver'
+    >>> topic_name({"topic": 3, "label": None, "auto_label": "background: great, time", "words": [], "glue": True})
+    'great, time'
     """
-    return clip(summary.get("label") or summary["auto_label"], length)
+    # Charts draw background topics in grey: the word would take the room of those that tell them apart.
+    own = summary["auto_label"].removeprefix("background: ") if summary.get("glue") else summary["auto_label"]
+    return clip(summary.get("label") or own, length)
+
+
+def map_name(summary: Mapping[str, Any], length: int = 20) -> str:
+    """Name of a topic on a map: of a list that is too long, the first word.
+
+    Examples
+    --------
+    >>> map_name({"label": None, "auto_label": "District, construction"}), map_name({"label": "Gold", "auto_label": ""})
+    ('District', 'Gold')
+    """
+    name = topic_name(summary, length)
+    first = topic_name(summary, 1000).partition(",")[0]
+    return first if name.endswith("…") and len(first) <= length else name
 
 
 def other_words(summary: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from topoi.drawing.evidence import Means, clear_peak, reliable_means, thin_years
 from topoi.drawing.plane import Address, Plane
 from topoi.drawing.svg import element, path, picture, topic_name
 from topoi.drawing.text import fit, spread
-from topoi.drawing.words import clip, count, percent, span, thousands
+from topoi.drawing.words import clip, count, percent, percent_mark, span, thousands
 
 TopicSummary = Mapping[str, Any]
 _NARROWEST_WHISKER = 0.8
@@ -59,7 +59,7 @@ def columns(
         height = 150.0 if width > 500 else 140.0
         plane = Plane(width, height, years, high, left=44, right=4, top=20)
         gap = min(6.0, 0.28 * plane.step)
-        marks = plane.axes(percent)
+        marks = plane.axes(percent_mark)
         for i, (year, share) in enumerate(zip(years, shares, strict=True)):
             y = plane.y(min(share, high))
             kind = "fill unsure" if thin[i] else "fill" if i == peak else "fill soft"
@@ -150,7 +150,7 @@ def lines(
     def draw(width: float) -> tuple[float, Markup]:
         height = 340.0 if width > 500 else 300.0
         plane = Plane(width, height, places, high * 1.04, left=44, right=132 if width > 500 else 96, top=10)
-        marks = plane.axes(percent, 5, lambda place: _period(step * place, by))
+        marks = plane.axes(percent_mark, 5, lambda place: _period(step * place, by))
         for i, place, year in zip(at, places, periods, strict=True):
             told, lead = _at(series, i, _period(year, by)), href(year) if href else None
             marks.append(plane.band(place, told, shown=str(year), href=lead))

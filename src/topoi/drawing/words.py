@@ -22,6 +22,17 @@ def percent(share: float | None) -> str:
     return f"{100 * share:.{0 if share >= 0.0995 else 1}f}{NARROW_SPACE}%"
 
 
+def percent_mark(share: float) -> str:
+    """A share at an axis, where it is a round number.
+
+    Examples
+    --------
+    >>> percent_mark(0.05), percent_mark(0.1), percent_mark(0.005), percent_mark(-0.02)
+    ('5\u202f%', '10\u202f%', '0.5\u202f%', '−2\u202f%')
+    """
+    return f"{round(100 * share, 6):g}{NARROW_SPACE}%".replace("-", "−")
+
+
 def percents(lower: float | None, upper: float | None) -> str:
     """An interval of shares in per cent; empty if it is not known.
 

@@ -61,11 +61,20 @@ def _documents(part: object) -> Iterator[dict[str, Any]]:
 def openings_of(context: PageContext, numbers: list[int]) -> dict[int, str]:
     """Openings of some documents, by number."""
     texts = dict(context.rows("openings", ids=json.dumps(sorted(numbers)))) if context.has_texts else {}
-    first = {number: short(one_line(str(texts.get(number) or "")), LONGEST_OPENING) for number in numbers}
+    first = {number: _beginning(one_line(str(texts.get(number) or ""))) for number in numbers}
     often = Counter(first.values())
     unclear = [number for number in numbers if not first[number] or often[first[number]] > 1]
     topics = leading_topics(context, "documents", unclear)
     return first | {number: _with_topics(first[number], topics.get(number, [])) for number in unclear}
+
+
+def _beginning(text: str) -> str:
+    """The first words of a text; the last one is whole, if it is not very long."""
+    cut = short(text, LONGEST_OPENING)
+    if cut == text:
+        return text
+    words = cut[:-1].rpartition(" ")[0].rstrip(" ,;:.–-")
+    return f"{words} …" if len(words) > LONGEST_OPENING // 2 else cut
 
 
 def _with_topics(opening: str, topics: list[Any]) -> str:

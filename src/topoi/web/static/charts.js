@@ -231,8 +231,12 @@
       const mark_ = title.parentNode;
       if (mark_.matches("svg")) continue;
       mark_.dataset.tip = title.textContent;
-      mark_.closest("a")?.setAttribute("aria-label", title.textContent.replaceAll("\n", ", ")); // its name was the title
+      const link = mark_.closest("a");
       title.remove();
+      if (!link) continue;
+      // Its name was the title; what can be seen comes first, so that it can be said to a program that listens.
+      const [seen, told] = [link.textContent.trim(), mark_.dataset.tip.replaceAll("\n", ", ")];
+      link.setAttribute("aria-label", seen && !told.startsWith(seen) ? `${seen.replace(/\s*…$/, "")}: ${told}` : told);
     }
     for (const part of all("main [title]:not(button):not(iframe)")) {
       part.dataset.tip = part.getAttribute("title");
