@@ -21,7 +21,7 @@ from topoi.models import registry
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
-QUICK = {"README.md", "docs/author-topic.md", "docs/corpus.md", "docs/exchange.md", "docs/store.md"}
+QUICK = {"README.md", "docs/tour.md", "docs/author-topic.md", "docs/corpus.md", "docs/exchange.md", "docs/store.md"}
 # Blocks that need what no test has: a server on this machine.
 NOT_RUN = ("http://127.0.0.1",)
 FAMILIES = {model.name for family in registry.built_in() for model in family.models}
@@ -154,8 +154,8 @@ def test_examples_run(page, tmp_path, monkeypatch, capsys):
             run(page, line, source, names)
 
 
-def test_the_record_in_the_readme_is_one():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_record_in_the_tour_is_one():
+    text = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
     shown = re.search(r"^```json\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
     assert shown
     corpus = topoi.Corpus.from_records([json.loads(shown.group(1))], min_df=1, max_df=1.0)

@@ -86,9 +86,7 @@ def interrupted_fit(documents, family, number, path):
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 128 + number and "Traceback" not in errors
     assert f"saving what there is in {path}" in errors
-    if (
-        "that would take long" in errors
-    ):  # on a busy machine: a checkpoint has the sweeps, and the same command saves them
+    if "that would take long" in errors:  # a busy machine: the checkpoint has the sweeps, the same command goes on
         assert int(re.search(r"long; (\d+) sweeps", errors)[1]) >= AFTER
         start(documents, path, [*FAMILIES[family], "--force"], SWEEPS, "8").communicate(timeout=120)
         assert topoi.load(path).n_iter_ == 8
