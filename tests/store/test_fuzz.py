@@ -111,6 +111,14 @@ def test_many_damaged_files_are_answered_or_refused(stores, surfaces, monkeypatc
     check(surfaces, stores, range(1000 * (part + 1), 1000 * (part + 2)), monkeypatch)
 
 
+# Of longer runs: no years in a table of years, bytes for a seed, a length of a document that is not that of its words.
+FOUND = [1366, 4434, 5967]
+
+
+def test_damage_that_was_found_before(stores, surfaces, monkeypatch):
+    check(surfaces, stores, FOUND, monkeypatch)
+
+
 CLAIMS = {
     "topics of the model": "UPDATE model SET n_topics = {huge}",
     "topics in its settings": "UPDATE model SET bundle = replace(bundle, '\"n_topics\": 3', '\"n_topics\": {huge}')",

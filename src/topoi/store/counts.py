@@ -408,8 +408,15 @@ class StoredCounts:
     def samples(self, first: int, last: int) -> list[Sample]:
         """All samples of the tokens of documents ``first`` to ``last``, the last sample last."""
         if last - first == 1:
-            return self.document_samples(self.document(first))
+            return self.document_samples(self._of_its_length(first))
         return self._samples_between(first, last, self._last_paths(first, last), 1)
+
+    def _of_its_length(self, number: int) -> TrainingDocument:
+        """A document with as many words as its row says: kernels read that many topics, and do not check."""
+        document = self.document(number)
+        if len(document.assignments.topic) != self.doc_start[number + 1] - self.doc_start[number]:
+            raise self.damaged(f"document {number} has more words, or fewer, than its length")
+        return document
 
     def document_samples(self, document: TrainingDocument) -> list[Sample]:
         """All samples of a training document's tokens, the last sample last."""
@@ -432,7 +439,7 @@ class StoredCounts:
     def topic_samples(self, first: int, last: int) -> list[NDArray[Any]]:
         """Topics of the tokens of documents ``first`` to ``last`` in all samples, the last sample last."""
         if last - first == 1:
-            return [sample["topic"] for sample in self.document_samples(self.document(first))]
+            return [sample["topic"] for sample in self.document_samples(self._of_its_length(first))]
         query = """
             SELECT topics FROM document_assignment
             WHERE model_id = :model AND document_id >= :first AND document_id < :last ORDER BY document_id"""

@@ -102,7 +102,9 @@ def read_edits(connection: sqlite3.Connection, model_id: int) -> list[Edit]:
 def list_models(connection: sqlite3.Connection) -> pd.DataFrame:
     """One row per model, in the order in which they were saved."""
     columns, names = _MODEL_COLUMNS
-    rows = connection.execute(f"SELECT {columns} FROM model ORDER BY model_id").fetchall()
+    found = connection.execute(f"SELECT {columns} FROM model ORDER BY model_id").fetchall()
+    # Bytes are of a damaged file.
+    rows: list[list[Any]] = [[None if isinstance(value, bytes) else value for value in row] for row in found]
     frame = pd.DataFrame(rows, columns=names)
     for at, name in enumerate(names):
         if name in ("n_topics", "n_iter", "n_chains"):

@@ -78,6 +78,8 @@ def chosen_span(
     >>> chosen_span([1990, 1991, 1995], [1, 2, 1], 1991, None)["part"]
     0.75
     """
+    if not years:
+        raise ModelError("there are no years to choose from")
     if first is not None and last is not None and first > last:
         raise ModelError(f"the first year, {first}, is after the last, {last}; exchange from and to")
     start, end = usual or (years[0], years[-1])
