@@ -59,6 +59,7 @@ def test_worker_killed(name, shared, tmp_path, monkeypatch, caplog):
     assert "going back from sweep" in caplog.text
 
 
+@pytest.mark.slow
 def test_worker_killed_while_some_assignments_have_arrived(tmp_path, monkeypatch):
     """Without a shared folder the client's assignments are the root: half of a new one must not stay there."""
     monkeypatch.setattr(cluster_sampling, "STRETCH", 0.0)
@@ -145,6 +146,7 @@ def test_many_random_kills(shared, tmp_path, monkeypatch):
     assert check_random_kills(tmp_path, 30, 20, 1 + shared, tmp_path / "shared" if shared else None) >= 5
 
 
+@pytest.mark.slow
 def test_workers_come_and_go(tmp_path, monkeypatch):
     """A worker that is added takes over shards; one that is retired leaves them to the others."""
     monkeypatch.setattr(cluster_sampling, "STRETCH", 0.0)

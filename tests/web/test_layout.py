@@ -9,6 +9,7 @@ import urllib.request
 import pytest
 
 import topoi
+from thinning import slow_unless
 from web.samples import ordinary_corpus
 from web.test_journeys import browser, keep, playwright_api, program, served, uvicorn, watched  # noqa: F401
 
@@ -83,7 +84,7 @@ def visit(browser, address):  # noqa: F811
         yield open_page
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("width", slow_unless(lambda width: width < 400, [320, 390, 1280]))
 def test_pages_end_with_their_footer_and_fit_the_screen(visit, width):
     page = visit(f"/m/{MANY}/", width=width)
     for path in PAGES:
@@ -92,7 +93,7 @@ def test_pages_end_with_their_footer_and_fit_the_screen(visit, width):
         assert page.evaluate(FOOTER) <= 1, path
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", slow_unless(lambda width: width < 400, [390, 1280]))
 def test_targets_are_large_or_far_from_others(visit, width):
     page = visit(f"/m/{MANY}/", width=width)
     for path in PAGES:

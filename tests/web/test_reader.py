@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from thinning import slow_unless
 from topoi.cli.main import main
 from topoi.errors import StoreError
 from topoi.models.smoothed_counts import SmoothedCounts, distances
@@ -227,7 +228,9 @@ def test_trends_of_chosen_topics_have_an_address(site, browser):
         assert page.url.count("topic=") == 3
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (820, "dark"), (390, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), slow_unless(lambda case: case[0] == 390, [(1440, "light"), (820, "dark"), (390, "light")])
+)
 def test_nothing_is_wider_than_the_window(site, browser, width, scheme):
     size = {"width": width, "height": 900}
     with served(site) as address, watched(browser, address, viewport=size, color_scheme=scheme) as page:

@@ -55,6 +55,7 @@ serve(sys.argv[1], open_browser=False, say=lambda line: print(line, flush=True))
 """
 
 
+@pytest.mark.slow
 def test_control_c_gives_up_a_change_that_settles(path):
     before = Path(path).read_bytes()
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
