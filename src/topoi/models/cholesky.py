@@ -4,6 +4,8 @@ scipy's functions hold the interpreter's lock while LAPACK works: on two threads
 are called by their addresses, with the lock released, so that threads work side by side. Results are scipy's.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import ctypes
@@ -14,8 +16,29 @@ import numpy as np
 from numba.extending import get_cython_function_address
 from numpy.typing import NDArray
 
+from topoi.kernels.jit import lean
+
 Array = NDArray[np.float64]
 _LOWER, _PLAIN, _TRANSPOSED, _LEFT = (ctypes.c_char(letter) for letter in (b"L", b"N", b"T", b"L"))
+
+
+# Matrices of LAPACK have their columns together in memory: these are of the transposed ones, whose rows are.
+
+
+@lean
+def _clear(rows):
+    """Set what is below the diagonal to zero."""
+    for i in range(rows.shape[0]):
+        for j in range(i):
+            rows[i, j] = 0.0
+
+
+@lean
+def _mirror(rows):
+    """Copy what is above the diagonal below it."""
+    for i in range(rows.shape[0]):
+        for j in range(i):
+            rows[i, j] = rows[j, i]
 
 
 @cache
@@ -47,8 +70,7 @@ def cholesky(matrix: Array) -> Array:
     _routine("lapack", "dpotrf", 5)(ctypes.byref(_LOWER), n, found.ctypes.data, n, ctypes.byref(info))
     if info.value:
         raise np.linalg.LinAlgError(f"the leading {info.value} rows of the matrix are not positive definite")
-    for column in range(1, len(found)):
-        found[:column, column] = 0.0
+    _clear(found.T)
     return found
 
 
@@ -64,8 +86,8 @@ def inverse(factor: Array) -> Array:
     found, info = np.array(factor, np.float64, order="F"), ctypes.c_int(0)
     n = _whole(_order(found))
     _routine("lapack", "dpotri", 5)(ctypes.byref(_LOWER), n, found.ctypes.data, n, ctypes.byref(info))
-    lower = np.tril(found)
-    return np.asarray(lower + np.tril(lower, -1).T)
+    _mirror(found.T)
+    return found
 
 
 def solve_lower(factor: Array, right: Array) -> Array:
