@@ -56,8 +56,12 @@ def line_chart(
         label = f"{value:g}" if log_y else f"{value:,.{decimals}f}"
         parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
+    before = -math.inf
     for x, _ in next(iter(series.values())):
-        parts.append(f'<text x="{place(x, first_y)[0]:.1f}" y="{_HEIGHT - 26}" text-anchor="middle">{x:g}</text>')
+        px, label = place(x, first_y)[0], f"{x:g}"
+        if px - before >= 4 + 8 * len(label):  # labels that would touch are left out
+            parts.append(f'<text x="{px:.1f}" y="{_HEIGHT - 26}" text-anchor="middle">{label}</text>')
+            before = px
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
     parts.append(f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{x_title}</text>')
     parts.append(f'<text x="{_LEFT}" y="14">{y_title}</text>')

@@ -73,7 +73,7 @@ def two_bases() -> Found:
 )  # fmt: skip
 def speeches() -> Found:
     """Predicted shares by year, the president in office given."""
-    corpus = topoi.load_dataset("state-of-the-union")
+    corpus = topoi.load_dataset("state-of-the-union", unit="speech")
     model = topoi.KernelTopicModel(
         10, features=["year", "authors"], n_iter=200, random_state=0, n_jobs=2, progress=False
     ).fit(corpus)
@@ -82,8 +82,8 @@ def speeches() -> Found:
     )
     frame = frame.drop_duplicates("year").sort_values("year").reset_index(drop=True)
     predicted = model.predict(frame)
-    shares = predicted.pivot(index="document", columns="topic", values="mean").to_numpy()
-    words = [" ".join(model.top_words(3, topic=k)["word"]) for k in range(10)]
+    shares = predicted.pivot(index="row", columns="topic", values="mean").to_numpy()
+    words = [", ".join(model.top_words(2, topic=k)["word"]) for k in range(10)]
     largest = np.argsort(-shares.max(axis=0))[:6]
     at = np.linspace(0, len(frame) - 1, 24).astype(int)
     series = {words[k]: [(float(frame["year"][i]), 100 * float(shares[i, k])) for i in at] for k in largest}
@@ -91,7 +91,7 @@ def speeches() -> Found:
     return Found(
         {"long developments": f"a topic stays above half of its peak for up to {max(span):.0f} years", "fast ones": f"and for {min(span):.0f} at the least"},
         "reproduced" if max(span) >= 40 and min(span) <= 15 else "partly",
-        "Ten topics of whole speeches; topics are named by their three leading words, and ours are not the paper's one by one.",
+        "Ten topics of whole speeches; topics are named by their two leading words, and ours are not the paper's one by one.",
         "![Predicted shares of six topics, 1790 to today](ktm12-fig5.svg)",
         {"ktm12-fig5": line_chart(series, "year", "% of the speech, predicted")},
     )  # fmt: skip
