@@ -12,7 +12,7 @@ from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
 from topoi.models.dag import Dag
 from topoi.models.graph import make_graph
-from topoi.models.pachinko.equations import Paths, move_path, new_tally, share
+from topoi.models.pachinko.equations import Paths, move_path, new_tally
 from topoi.models.pachinko.state import make_priors
 
 N_WORDS = 6
@@ -20,8 +20,8 @@ LARGER = {"four levels, several blocks": Dag.from_levels(19, 40), "LDA, several 
 
 
 @compiled
-def draw_paths(documents, paths, counts, priors, graph, stream):
-    """New paths from the prior: from the root down, every node an urn of the current document."""
+def draw_paths(documents, paths, counts, alpha, graph, open_slots, stream):
+    """New paths from the prior: from the root down, every node an urn of the current document with its open slots."""
     counts.topic[:] = 0
     topic_of = np.full(len(graph.n_paths), -1)
     topic_of[graph.topic_node] = np.arange(len(graph.topic_node))
@@ -39,7 +39,7 @@ def draw_paths(documents, paths, counts, priors, graph, stream):
             while graph.slot_start[v + 1] > graph.slot_start[v] and not here:
                 first, last = graph.slot_start[v], graph.slot_start[v + 1]
                 for slot in range(first, last):
-                    weights[slot - first] = share(tally, priors, v, slot)
+                    weights[slot - first] = (tally.number[slot] + alpha[slot]) * open_slots[d, slot]
                 slot = first + draw_plain(weights, last - first, stream)
                 if child[slot] < 0:
                     here = True
@@ -81,9 +81,9 @@ N_STATISTICS = 11
 
 
 @compiled
-def prior_statistics(documents, paths, counts, priors, graph, n, stream, out):
+def prior_statistics(documents, paths, counts, priors, graph, open_slots, n, stream, out):
     for s in range(n):
-        draw_paths(documents, paths, counts, priors, graph, stream)
+        draw_paths(documents, paths, counts, priors.alpha, graph, open_slots, stream)
         draw_words(documents, paths, counts, priors, stream)
         statistics(documents, paths, counts, graph, out[s])
 
@@ -95,9 +95,10 @@ def run(dag, kind, n_direct, n_chain, sampler_alpha=1.0):
     paths, counts = Paths(np.zeros(18, np.uint16), np.zeros(18, np.uint32)), empty_counts(N_WORDS, len(dag.topics), 0)
     direct, chain = np.empty((n_direct, N_STATISTICS)), np.empty((n_chain, N_STATISTICS))
     priors, told = make_priors(graph, alpha, beta), make_priors(graph, alpha * sampler_alpha, beta)
-    prior_statistics(documents, paths, counts, priors, graph, n_direct, new_stream(1), direct)
+    all_open = np.ones((3, n_slots))
+    prior_statistics(documents, paths, counts, priors, graph, all_open, n_direct, new_stream(1), direct)
     stream = new_stream(2)
-    draw_paths(documents, paths, counts, priors, graph, stream)
+    draw_paths(documents, paths, counts, priors.alpha, graph, all_open, stream)
     draw_words(documents, paths, counts, priors, stream)
     loop = SWEEPS[kind].alternate
     loop(draw_words, statistics, documents, paths, counts, told, graph, n_chain, stream, chain)

@@ -9,9 +9,7 @@ from author_topic.small_states import empty_counts
 from author_topic.test_geweke import draw_words, z_scores
 from pachinko.small_states import DAGS, choices, log_joint, make_documents, open_slots, random_dag, random_state
 from pachinko.test_conditional import plain_conditional, some_token
-from pachinko.test_geweke import N_STATISTICS, N_WORDS, statistics
-from topoi.kernels.draw import draw_plain
-from topoi.kernels.jit import compiled
+from pachinko.test_geweke import N_STATISTICS, N_WORDS, draw_paths, prior_statistics, statistics
 from topoi.kernels.random import new_stream
 from topoi.models.dag import Dag
 from topoi.models.graph import four_level_widths, make_graph, slot_children
@@ -20,8 +18,6 @@ from topoi.models.pachinko.equations import (
     Paths,
     log_joint_documents,
     log_joint_limited,
-    move_path,
-    new_tally,
     sweep_plain_limited,
 )
 from topoi.models.pachinko.inference import document_nodes, document_topics, limited_nodes, limited_topics
@@ -159,44 +155,6 @@ def sweep_once(kind, documents, paths, counts, priors, graph, limits, stream):
         general.sweep_limited(documents, paths, counts, priors, graph, limits, stream)
     else:
         sweep_plain_limited(documents, paths, counts, priors, graph, limits, stream)
-
-
-@compiled
-def draw_paths(documents, paths, counts, alpha, graph, open_slots, stream):
-    """New paths from the prior: from the root down, every node an urn of the current document with its open slots."""
-    counts.topic[:] = 0
-    topic_of = np.full(len(graph.n_paths), -1)
-    topic_of[graph.topic_node] = np.arange(len(graph.topic_node))
-    child, way = np.full(graph.slot_start[-1], -1), np.zeros(graph.slot_start[-1], np.int64)
-    for v in range(len(graph.n_paths)):
-        for j in range(graph.in_start[v], graph.in_start[v + 1]):
-            child[graph.in_slot[j]], way[graph.in_slot[j]] = v, j
-    weights = np.empty(graph.slot_start[-1])
-    for d in range(len(documents.doc_start) - 1):
-        tally = new_tally(graph)
-        for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
-            v, path, here = 0, 0, False
-            while graph.slot_start[v + 1] > graph.slot_start[v] and not here:
-                first, last = graph.slot_start[v], graph.slot_start[v + 1]
-                for slot in range(first, last):
-                    weights[slot - first] = (tally.number[slot] + alpha[slot]) * open_slots[d, slot]
-                slot = first + draw_plain(weights, last - first, stream)
-                if child[slot] < 0:
-                    here = True
-                else:
-                    path += graph.path_start[way[slot]]
-                    v = child[slot]
-            paths.topic[i], paths.path[i] = topic_of[v], path
-            counts.topic[topic_of[v]] += 1
-            move_path(graph, tally, topic_of[v], path, 1)
-
-
-@compiled
-def prior_statistics(documents, paths, counts, priors, graph, open_slots, n, stream, out):
-    for s in range(n):
-        draw_paths(documents, paths, counts, priors.alpha, graph, open_slots, stream)
-        draw_words(documents, paths, counts, priors, stream)
-        statistics(documents, paths, counts, graph, out[s])
 
 
 GEWEKE = [
