@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import Kernel
 
 from topoi.errors import ModelError
-from topoi.models.cholesky import solve_lower
 from topoi.models.features.table import Coordinates, as_dense
+from topoi.models.kernel_topic.cholesky import solve_lower
 from topoi.models.kernel_topic.gaussian_process import Each, Prior, Sites, Solution, serially, solve
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from topoi.errors import ModelError
-from topoi.models import cholesky
+from topoi.models.kernel_topic import cholesky
 
 Array = NDArray[np.float64]
 # Runs a function for every topic; results in their order.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from topoi.models import cholesky
+from topoi.models.kernel_topic import cholesky
 
 
 def _matrix(n: int, seed: int = 0) -> np.ndarray:
