@@ -6,9 +6,12 @@ A test that needs something this machine lacks skips with a reason. On a develop
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import signal
+import socket
 import threading
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -23,6 +26,37 @@ os.environ.setdefault("COLUMNS", "80")
 # Shells start programs in the background with Ctrl-C ignored, for their children too; tests of signals need it.
 if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None) and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def stays_here(address: object) -> bool:
+    """Whether a connection to this address stays on this machine: a file's, or one of the loopback range."""
+    if not isinstance(address, tuple):
+        return True
+    host = str(address[0])
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_connection_leaves_this_machine() -> Iterator[None]:
+    """Refuse every connection to another machine: an address in an example may belong to somebody.
+
+    Datagram sockets are left alone: for them "connect" only asks which of this machine's addresses would be used.
+    """
+    patch = pytest.MonkeyPatch()
+    for name in ("connect", "connect_ex"):
+        original = getattr(socket.socket, name)
+
+        def guarded(self: socket.socket, address: object, original: object = original) -> object:
+            if self.type == socket.SOCK_STREAM and not stays_here(address):
+                raise ConnectionRefusedError(f"tests connect to this machine only, not to {address}")
+            return original(self, address)  # type: ignore[operator]
+
+        patch.setattr(socket.socket, name, guarded)
+    yield
+    patch.undo()
 
 
 def _skipped_tests(config: pytest.Config) -> list[pytest.TestReport]:

@@ -6,6 +6,7 @@ Fits are cut short; the pages' own words for data that a reader brings (``corpus
 from __future__ import annotations
 
 import ast
+import contextlib
 import doctest
 import gzip
 import json
@@ -22,8 +23,8 @@ from topoi.models import registry
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
 QUICK = {"README.md", "docs/tour.md", "docs/author-topic.md", "docs/corpus.md", "docs/exchange.md", "docs/store.md"}
-# Blocks that need what no test has: a server on this machine.
-NOT_RUN = ("http://127.0.0.1",)
+# Blocks that need what no test has: a server on this machine, a Kubernetes cluster.
+NOT_RUN = ("http://127.0.0.1", "dask_kubernetes")
 FAMILIES = {model.name for family in registry.built_in() for model in family.models}
 N_ITER = 4
 SUBJECTS = {
@@ -83,6 +84,9 @@ class Shorter(ast.NodeTransformer):
                 node.keywords.append(ast.keyword("n_warmup", ast.Constant(2)))
         if name == "resume":
             node.args = [ast.Constant(1)]
+        for each in node.keywords:
+            if each.arg == "shared_folder":  # of a cluster that is not there
+                each.value = ast.Constant("shared")
         # Of a corpus; texts and topics are split, too.
         if name == "split" and any(each.arg == "test_size" for each in node.keywords):
             node.keywords = [each for each in node.keywords if each.arg != "test_size"]
@@ -129,6 +133,55 @@ def given_names() -> dict[str, object]:
     }
 
 
+def bring_cluster(monkeypatch, names):
+    """A cluster in this process, whatever address the page has."""
+    import distributed
+
+    def local(address: object = None) -> distributed.Client:
+        cluster = distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+        )
+        return opened.enter_context(client(opened.enter_context(cluster)))
+
+    opened, client = contextlib.ExitStack(), distributed.Client
+    monkeypatch.setattr(distributed, "Client", local)
+    topoi.read_corpus("papers.jsonl.gz", on_disk="papers.corpus")
+    return opened
+
+
+def bring_trade(monkeypatch, names):
+    """Messages on trade and war, with a subject each."""
+    random, subjects = np.random.default_rng(0), ("tariff import export gold", "army troops regiment new")
+    texts = [" ".join(random.choice(subjects[d % 2].split(), 30)) for d in range(40)]
+    names["corpus"] = topoi.Corpus.from_texts(texts, metadata={"subject": ["trade", "war"] * 20}, max_df=1.0)
+    return contextlib.nullcontext()
+
+
+def bring_paths(monkeypatch, names):
+    """A fitted pachinko model and its file."""
+    names["model"] = topoi.PachinkoAllocation(2, 4, n_iter=N_ITER, random_state=0).fit(names["corpus"])
+    names["model"].save("papers.topoi")
+    return contextlib.nullcontext()
+
+
+def bring_news(monkeypatch, names):
+    """A model's file, and records that came later."""
+    topoi.LDA(4, n_iter=N_ITER, random_state=0).fit(names["corpus"]).save("papers.topoi")
+    later = [record | {"id": f"new-{d}"} for d, record in enumerate(records(8))]
+    Path("new.jsonl").write_text("\n".join(map(json.dumps, later)), encoding="utf-8")
+    names["new"] = topoi.Corpus.from_records(later)
+    return contextlib.nullcontext()
+
+
+# What the readers of some pages have beside that.
+BROUGHT = {
+    "docs/cluster.md": bring_cluster,
+    "docs/guidance.md": bring_trade,
+    "docs/labels.md": bring_paths,
+    "docs/updating.md": bring_news,
+}
+
+
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[] if page in QUICK else [pytest.mark.slow]) for page in PAGES if blocks(page)]
 )
@@ -147,11 +200,12 @@ def test_examples_run(page, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(topoi, "load_dataset", load_dataset)
     names = given_names()
-    for line, source in blocks(page):
-        if source.startswith(">>>"):
-            check_session(page, line, source, names)
-        elif not any(word in source for word in NOT_RUN):
-            run(page, line, source, names)
+    with BROUGHT.get(page, lambda *_: contextlib.nullcontext())(monkeypatch, names):
+        for line, source in blocks(page):
+            if source.startswith(">>>"):
+                check_session(page, line, source, names)
+            elif not any(word in source for word in NOT_RUN):
+                run(page, line, source, names)
 
 
 def test_the_record_in_the_tour_is_one():

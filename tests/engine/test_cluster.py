@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,9 @@ def test_many_topics_are_sampled_by_lists():
 def test_workers_forget_a_fit(cluster):
     FAMILIES["lda"](executor=cluster).fit(CORPUS)
     assert set(cluster.run(lambda: len(tasks._fits)).values()) == {0}
+    deadline = time.monotonic() + 20  # futures are let go of in the background
+    while cluster.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert cluster.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0
 
 

@@ -195,7 +195,7 @@ CLUSTER = Option(
     "--cluster",
     "executor",
     str,
-    "Sweep on the Dask cluster with this scheduler, such as tcp://10.0.0.7:8786, or in this scheduler file.",
+    "Sweep on the Dask cluster with this scheduler, such as tcp://scheduler:8786, or in this scheduler file.",
     "ADDRESS",
     read="topoi.engine.cluster.connect:client_at",
     panel=_SAMPLING,
