@@ -137,14 +137,16 @@ def bring_cluster(monkeypatch, names):
     """A cluster in this process, whatever address the page has."""
     import distributed
 
-    def local(address: object = None) -> distributed.Client:
-        cluster = distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
-        )
-        return opened.enter_context(client(opened.enter_context(cluster)))
+    class LocalClient(distributed.Client):
+        def __init__(self, address: str) -> None:
+            super().__init__(opened.enter_context(cluster))
+            opened.enter_context(self)
 
-    opened, client = contextlib.ExitStack(), distributed.Client
-    monkeypatch.setattr(distributed, "Client", local)
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+    )
+    opened = contextlib.ExitStack()
+    monkeypatch.setattr(distributed, "Client", LocalClient)
     topoi.read_corpus("papers.jsonl.gz", on_disk="papers.corpus")
     return opened
 
