@@ -85,8 +85,9 @@ def test_signatures_stay_few() -> None:
     assert several == SEVERAL, several
 
 
-# Functions that may have several versions: words are int32 and topics uint16, and a copy would cost four bytes a token.
-SEVERAL: dict[str, int] = {"topoi.models.background._pairs_together": 2}
+# Functions that may have several versions: words are int32 and topics uint16, and a copy would cost four bytes a token;
+# ratios of documents are float32, those of authors float64, and a copy would cost eight bytes a document and term.
+SEVERAL: dict[str, int] = {"topoi.models.background._pairs_together": 2, "topoi.kernels.ranking.log_likelihoods": 2}
 
 # Versions that fits of other sizes need and ``topoi warm`` has not asked for.
 AFTER_WARMING = """

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import topoi
+from topoi.models.labels import phrases
 from topoi.models.labels.choice import Candidate, alike, candidates, choose, stem
 from topoi.models.labels.make import LONGEST, name_topics
 from topoi.models.labels.phrases import Phrases, count_phrases, has_order
@@ -332,3 +333,23 @@ def test_completion_counts_singular_and_plural_together() -> None:
     pair = (number["support"], number["vector"])
     found = completed(corpus, [pair], [np.flatnonzero(corpus.tokens == pair[0])], np.ones(corpus.n_words, bool))
     assert found[0] == [(*pair, number["machines"])]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+@pytest.mark.parametrize("offsets", [True, False])
+def test_phrases_and_their_places_are_the_same_in_blocks(monkeypatch, size, offsets):
+    """Phrases that cross the ends of blocks are counted once, those that would cross documents never."""
+    random = np.random.default_rng(size)
+    texts = [". ".join(" ".join(random.choice(["aa", "bb", "cc", "dd"], 5)) for _ in range(n)) for n in (1, 26, 2, 39)]
+    corpus = topoi.Corpus.from_texts(texts, stop_words=None, min_df=1, max_df=1.0)
+    if not offsets:
+        corpus = topoi.Corpus.from_tokens([text.replace(".", "").split() for text in texts])
+    topic, leading = random.integers(2, size=corpus.n_tokens), np.array([[0, 1, 2], [3, 2, 1]])
+    labels = [(0, 1, 2), (3, 2)]
+    whole = count_phrases(corpus, topic, leading), occurrences(corpus, topic, labels)
+    assert whole[0].times.sum() > 10 and (whole[0].word[:, 2] >= 0).any() and len(whole[1][1])
+    monkeypatch.setattr(phrases, "_TOKENS_AT_ONCE", size)
+    parts = count_phrases(corpus, topic, leading), occurrences(corpus, topic, labels)
+    for a, b in zip((*whole[0], *whole[1]), (*parts[0], *parts[1]), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert has_order(corpus)

@@ -60,6 +60,12 @@ def test_memory_of_save_does_not_follow_the_corpus(monkeypatch, tmp_path, name):
     # Blocks that a small corpus fills.
     monkeypatch.setattr("topoi.store.corpus_rows.BLOCK", 2**12)
     monkeypatch.setattr("topoi.store.postings.BLOCK", 2**12)
+    monkeypatch.setattr("topoi.corpus.pieces.BLOCK", 2**12)
+    monkeypatch.setattr("topoi.corpus.pieces.ranges.__defaults__", (2**12,))
+    monkeypatch.setattr("topoi.corpus.blocks._ROWS_AT_A_TIME", 2**9)
+    monkeypatch.setattr("topoi.store.arrays.PART_BYTES", 2**14)
+    monkeypatch.setattr("topoi.models.labels.telling._CELLS_TO_MULTIPLY", 2**16)
+    monkeypatch.setattr("topoi.models.labels.phrases._TOKENS_AT_ONCE", 2**12)
     monkeypatch.setattr("topoi.models.sources._MANY_CELLS", 2**16)
     monkeypatch.setattr("topoi.models.averages._CELLS_AT_ONCE", 2**16)
     small, axis, most = SHAPES[name]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.mapped import release
-from topoi.corpus.pieces import BLOCK, row_blocks
+from topoi.corpus.pieces import BLOCK, ranges
 
 # Most characters between two words of a phrase: a space or a hyphen, no full stop with a space. Scripts without spaces,
 # as Chinese, have none.
@@ -56,14 +56,14 @@ def count_phrases(corpus: Corpus, topic: NDArray[Any], leading: NDArray[np.int64
     n = leading.shape[1]
     places = _places(leading, corpus.n_words)
     pairs, triples = _Tally(), _Tally()
-    for tokens, own, linked in token_blocks(corpus, topic) if n and has_order(corpus) else ():
-        place = places(own, tokens)
-        # Two words of one topic, side by side: the position of the second.
-        ends = np.flatnonzero(linked & (place >= 0) & (np.roll(place, 1) >= 0) & (own == np.roll(own, 1)))
-        pair = place[ends - 1] * n + place[ends] % n
-        pairs.add(pair)
-        after = np.flatnonzero(np.diff(ends) == 1) + 1
-        triples.add(pair[after - 1] * n + place[ends[after]] % n)
+    for block in token_blocks(corpus, topic) if n and has_order(corpus) else ():
+        place, own = places(block.topic, block.word), block.topic
+        # Two words of one topic, side by side: the position of the first.
+        begins = np.flatnonzero(block.linked[1:] & (place[:-1] >= 0) & (place[1:] >= 0) & (own[:-1] == own[1:]))
+        pair = place[begins] * n + place[begins + 1] % n
+        pairs.add(pair[begins < block.n])
+        again = np.flatnonzero((np.diff(begins) == 1) & (begins[:-1] < block.n))
+        triples.add(pair[again] * n + place[begins[again] + 2] % n)
     return _named(leading, pairs, triples)
 
 
@@ -80,32 +80,57 @@ def has_order(corpus: Corpus) -> bool:
     """
     if corpus.token_start is not None:
         return True
-    for part in row_blocks(corpus.doc_start, _TOKENS_AT_ONCE):
-        here = slice(corpus.doc_start[part.start], corpus.doc_start[part.stop])
-        falls = np.diff(corpus.tokens[here], prepend=0) < 0
-        first = corpus.doc_start[part] - here.start
-        falls[first[first < len(falls)]] = False
+    for part in ranges(corpus.n_tokens, _TOKENS_AT_ONCE):
+        here = slice(max(part.start - 1, 0), part.stop)
+        falls = np.diff(corpus.tokens[here]) < 0
+        falls[_starts_within(corpus, here.start + 1, here.stop)] = False
         if falls.any():
             return True
     return False
 
 
-def token_blocks(corpus: Corpus, topic: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-    """Blocks of documents: words, topics, and whether each word follows the one before without a gap."""
+class TokenBlock(NamedTuple):
+    """Some tokens in order: the first ``n`` are the block's own, those beyond complete phrases that begin in it.
+
+    ``linked`` says whether a word follows the one before without a gap, in the same document; the first has none.
+    """
+
+    first: int
+    n: int
+    word: NDArray[np.int64]
+    topic: NDArray[np.int64]
+    linked: NDArray[np.bool_]
+
+
+def token_blocks(corpus: Corpus, topic: NDArray[Any], beyond: int = 2) -> Iterator[TokenBlock]:
+    """Blocks of tokens, however long a document is, each with a few tokens beyond its end.
+
+    Examples
+    --------
+    >>> import numpy as np, topoi
+    >>> from topoi.models.labels.phrases import token_blocks
+    >>> corpus = topoi.Corpus.from_tokens([["red", "fish"], ["fish"]])
+    >>> [(block.n, block.word.tolist(), block.linked.tolist()) for block in token_blocks(corpus, np.zeros(3, int))]
+    [(3, [0, 1, 1], [False, True, False])]
+    """
     starts, ends = corpus.token_start, corpus.token_end
-    for part in row_blocks(corpus.doc_start, _TOKENS_AT_ONCE):
-        here = slice(int(corpus.doc_start[part.start]), int(corpus.doc_start[part.stop]))
-        tokens, own = corpus.tokens[here].astype(np.int64), topic[here].astype(np.int64)
-        if not len(tokens):
-            continue
-        linked = np.ones(len(tokens), bool)
+    for part in ranges(corpus.n_tokens, _TOKENS_AT_ONCE):
+        here = slice(part.start, min(part.stop + beyond, corpus.n_tokens))
+        word, own = corpus.tokens[here].astype(np.int64), topic[here].astype(np.int64)
+        linked = np.ones(len(word), bool)
+        linked[0] = False
         if starts is not None and ends is not None:
             linked[1:] = is_gap(starts[here][1:], ends[here][:-1])
             release(starts[here], ends[here])
-        first = corpus.doc_start[part.start : part.stop] - here.start
-        linked[first[first < len(linked)]] = False
+        linked[_starts_within(corpus, here.start, here.stop)] = False
         release(corpus.tokens[here], topic[here])
-        yield tokens, own, linked
+        yield TokenBlock(part.start, part.stop - part.start, word, own, linked)
+
+
+def _starts_within(corpus: Corpus, first: int, last: int) -> NDArray[np.int64]:
+    """Starts of documents from ``first`` to before ``last``, counted from ``first``."""
+    here = slice(*np.searchsorted(corpus.doc_start, (first, last)))
+    return np.asarray(corpus.doc_start[here] - first, np.int64)
 
 
 def is_gap(start: Any, end: Any) -> Any:

@@ -132,16 +132,15 @@ def occurrences(corpus: Corpus, topic: NDArray[Any], chosen: Sequence[tuple[int,
     for k, words in enumerate(chosen):
         table[k, : len(words)] = words
     found: list[list[NDArray[np.int64]]] = [[] for _ in chosen]
-    before = 0
-    for tokens, own, linked in token_blocks(corpus, topic):
-        at = np.flatnonzero(tokens == table[own, 0])
+    for block in token_blocks(corpus, topic, table.shape[1] - 1):
+        tokens, own = block.word, block.topic
+        at = np.flatnonzero(tokens[: block.n] == table[own[: block.n], 0])
         for i in range(1, table.shape[1]):
             wanted, there = table[own[at], i], np.minimum(at + i, len(tokens) - 1)
-            fits = (at + i < len(tokens)) & (tokens[there] == wanted) & linked[there] & (own[there] == own[at])
+            fits = (at + i < len(tokens)) & (tokens[there] == wanted) & block.linked[there] & (own[there] == own[at])
             at = at[fits | (wanted < 0)]
         for k in np.unique(own[at]).tolist():
-            found[k].append(at[own[at] == k] + before)
-        before += len(tokens)
+            found[k].append(at[own[at] == k] + block.first)
     return [np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in found]
 
 

@@ -129,6 +129,8 @@ def _read(context: PageContext) -> GraphCache:
     rows = context.rows("graph_trends")
     if rows:
         years = sorted({row[1] for row in rows})
+        if years != context.years:
+            raise StoreError(f"{context.view.store.path}: shares of nodes and of topics are of different years")
         place = {year: at for at, year in enumerate(years)}
         trends = {node: _empty_trend(years) for node in {row[0] for row in rows}}
         for node, year, *values in rows:
