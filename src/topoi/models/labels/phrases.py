@@ -62,7 +62,7 @@ def count_phrases(corpus: Corpus, topic: NDArray[Any], leading: NDArray[np.int64
         begins = np.flatnonzero(block.linked[1:] & (place[:-1] >= 0) & (place[1:] >= 0) & (own[:-1] == own[1:]))
         pair = place[begins] * n + place[begins + 1] % n
         pairs.add(pair[begins < block.n])
-        again = np.flatnonzero((np.diff(begins) == 1) & (begins[:-1] < block.n))
+        again = np.flatnonzero(np.diff(begins) == 1)  # two tokens beyond the block end no triple that begins there
         triples.add(pair[again] * n + place[begins[again] + 2] % n)
     return _named(leading, pairs, triples)
 
