@@ -18,7 +18,7 @@ _TOPICS_SHOWN = 3
 def similar_authors(
     model: Any, author: str | int, n: int = 10, measure: str = "symmetrised-kl", min_words: int | None = None
 ) -> pd.DataFrame:
-    """The authors whose mixtures of topics are nearest to one author's (first chain).
+    """The authors who write about what one author writes about: by topics' shares of what they wrote (first chain).
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def similar_authors(
     need_topics(model, "authors are compared by theirs", "authors")
     need_authors(model)
     a = find_author(model, author)
-    authors = model.chains_[0].authors
+    authors = model.chains_[0].written
     own = authors.shares(a)[0]
     distance = authors.distances(own, choice("measure", measure, MEASURES))
     rows = enough_words(model, min_words)
@@ -74,7 +74,7 @@ def similar_authors(
 
 def enough_words(model: Any, min_words: int | None) -> NDArray[np.int64]:
     """Rows of the authors with at least ``min_words`` words; by default, the sum of the prior alpha."""
-    authors = model.chains_[0].authors
+    authors = model.chains_[0].written
     least = authors.alpha_sum if min_words is None else whole_number("min_words", min_words, 0)
     return np.flatnonzero(authors.totals >= least)
 

@@ -112,20 +112,23 @@ def likeliest_rows(model: Any, tokens: NDArray[Any], n: int) -> NDArray[np.int64
 def author_log_likelihoods(model: Any, words: NDArray[Any], times: NDArray[Any]) -> NDArray[np.float64]:
     """Log probability of a bag of words under each author alone; chains' probabilities of the whole bag are averaged.
 
+    An author's mixture is that of all that the author wrote, private authors' words included: it finds the author of a
+    held-out document more often than P(topic | author) does (``topoi.models.written``, ``studies/who_wrote.py``).
+
     Cost: O(chains × nonzero author–topic counts × distinct words).
     """
     if not has_topics(model):
         if not model.chains_:
             raise ModelError(f"{class_name(model)} in a store cannot be asked this; load it with topoi.load")
         return np.asarray(model.author_log_likelihoods(words, times))
-    each = [chain.authors.log_likelihoods(chain.word_columns(words), times) for chain in model.chains_]
+    each = [chain.written.log_likelihoods(chain.word_columns(words), times) for chain in model.chains_]
     return log_mean_exp(np.stack(each))
 
 
 def author_sizes(model: Any) -> NDArray[np.int64]:
-    """Number of words of each author in the first chain."""
+    """Number of words that each author wrote, in the first chain."""
     chain = model.chains_[0]
-    return whole_tokens(chain.authors.totals if has_topics(model) else chain.author[: len(model.authors_)])
+    return whole_tokens(chain.written.totals if has_topics(model) else chain.author[: len(model.authors_)])
 
 
 def log_likelihoods_by(model: Any, author: int, corpus: Corpus) -> NDArray[np.float64]:

@@ -244,7 +244,7 @@ def _explaining_topics(chain: Any, authors: NDArray[np.int64], words: Words) -> 
     """For each author, the topics that would explain most of the text, had the author written it."""
     phi = chain.word_columns(words.word)
     found = []
-    for theta in chain.authors.shares(authors):
+    for theta in chain.written.shares(authors):
         share = theta * (phi @ (words.times / (theta @ phi))) / words.n_known
         order = np.argsort(-share, kind="stable")[:_TOPICS_SHOWN]
         found.append([int(k) for k in order if share[k] >= _LEAST_SHARE])

@@ -150,6 +150,13 @@ class CountSource(Protocol):
         """Standard deviations between samples of authors' shares, for the cells of ``author_cells``."""
         ...
 
+    def written_cells(self) -> tuple[Rows, NDArray[np.float16]]:
+        """Nonzero topic counts of what authors wrote, with their parts of private authors' words; shares' deviations.
+
+        As in ``topoi.models.written``; only of models in which documents have private authors beside named ones.
+        """
+        ...
+
     def size_deviations(self) -> NDArray[np.float64] | None:
         """Standard deviations of topics' shares of all words, as kept; None if they follow from what is in memory."""
         ...
@@ -384,7 +391,7 @@ class KnowsShares(Protocol):
     """
 
     def author_moments(self, authors: NDArray[np.int64]) -> Moments:
-        """Mixtures of some authors, authors × topics."""
+        """Topics' shares of what some authors wrote, authors × topics."""
         ...
 
     def document_moments(self, document: int) -> Moments:

@@ -64,7 +64,7 @@ class AuthorMixtures:
 
     def _some(self, words: NDArray[Any], times: NDArray[np.float64]) -> NDArray[np.float64]:
         background = self._background[words]
-        topics = self._posterior.authors.word_probabilities(self._posterior.word_columns(words) / background)
+        topics = self._posterior.written.word_probabilities(self._posterior.word_columns(words) / background)
         own = self._counts[:, words]
         number = own.data / np.repeat(background, np.diff(own.indptr))
         lists = own.indptr.astype(np.int64), own.indices.astype(np.int64), number

@@ -165,6 +165,28 @@ class Posterior:
         """Sparse topic counts of the authors."""
         return _smoothed(self.source.author_cells(), self.alpha, self.n_samples)
 
+    @property
+    def has_private_authors(self) -> bool:
+        """Whether documents have private authors beside their named ones."""
+        return False
+
+    @cached_property
+    def _written(self) -> tuple[SmoothedCounts, NDArray[np.float16]]:
+        if not self.has_private_authors:
+            return self.authors, self.source.author_deviations()
+        cells, deviations = self.source.written_cells()
+        return _smoothed(cells, self.alpha, self.n_samples), deviations
+
+    @property
+    def written(self) -> SmoothedCounts:
+        """Sparse topic counts of what authors wrote: their own words, and their parts of private authors' words."""
+        return self._written[0] if self.has_private_authors else self.authors
+
+    @property
+    def written_deviations(self) -> NDArray[np.float16]:
+        """Deviations of topics' shares, for the cells of ``written``."""
+        return self._written[1]
+
     @cached_property
     def author_topic(self) -> NDArray[np.float64]:
         """P(topic | author): authors × topics, rows sum to one; authors without tokens have the prior's mean."""
@@ -326,13 +348,10 @@ class Posterior:
         return None
 
     def author_moments(self, authors: NDArray[np.int64]) -> Moments:
-        """Mixtures of some authors, authors × topics, with deviations."""
-        mean, between = self.authors.shares(authors), self.authors.dense(self._author_deviations, authors)
-        return mixture_moments(mean, self.authors.totals[authors] + self.alpha_sum, between)
-
-    @cached_property
-    def _author_deviations(self) -> NDArray[np.float16]:
-        return self.source.author_deviations()
+        """Topics' shares of what some authors wrote, authors × topics, with deviations."""
+        written = self.written
+        mean, between = written.shares(authors), written.dense(self.written_deviations, authors)
+        return mixture_moments(mean, written.totals[authors] + self.alpha_sum, between)
 
     def group_moments(self, documents: NDArray[np.int64]) -> Moments:
         """Topics' shares of the words of some training documents together, as of documents of their kind.

@@ -28,6 +28,7 @@ for shares so small that the mean of the Beta lies beyond its quantiles.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -179,6 +180,46 @@ def dirichlet_moments(parameters: Array) -> Moments:
     total = parameters.sum(axis=-1, keepdims=True)
     mean = parameters / total
     return Moments(mean, np.sqrt(mean * (1 - mean) / (total + 1)))
+
+
+def deviations_of_rows(samples: Iterable[Any], alpha: Array, alpha_sum: float) -> Array:
+    """Standard deviations between samples of shares (n + alpha) / T of rows of counts, for all cells with a count.
+
+    Parameters
+    ----------
+    samples : iterable of sparse matrices
+        Counts n, rows × topics, of each sample; T is a row's sum, with that of alpha.
+    alpha, alpha_sum
+        Smoothing of each topic, and its sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from topoi.models.share_moments import deviations_of_rows
+    >>> samples = [csr_array(np.array([[8.0, 0.0]])), csr_array(np.array([[6.0, 2.0]]))]
+    >>> deviations_of_rows(samples, np.ones(2), 2.0).round(3).tolist()
+    [0.173, 0.173]
+    """
+    sums: list[Any] = []
+    rest: Any = 0.0
+    n = 0
+    for counts in samples:
+        n += 1
+        inverse = 1.0 / (counts.sum(axis=1) + alpha_sum)
+        rest = rest + np.stack([inverse, inverse**2])
+        weight = np.repeat(inverse, np.diff(counts.indptr))
+        # Sums of the shares' powers need the cells with a count alone.
+        values = counts.data * weight, (counts.data * weight) ** 2, counts.data * weight**2
+        parts = [type(counts)((each, counts.indices, counts.indptr), counts.shape) for each in values]
+        sums = [total + part for total, part in zip(sums, parts, strict=True)] if sums else parts
+    first, square, mixed = sums
+    row = np.repeat(np.arange(len(rest[0])), np.diff(first.indptr))
+    own, inverse = alpha[first.indices], rest[:, row]
+    mean = (first.data + own * inverse[0]) / n
+    mean_square = (square.data + 2 * own * mixed.data + own**2 * inverse[1]) / n
+    # As ``between_samples`` has it.
+    return np.sqrt(np.maximum(mean_square - mean**2, 0.0) * n / (n - 1) * (1 + 1 / n))
 
 
 class Sums(NamedTuple):

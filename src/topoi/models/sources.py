@@ -20,8 +20,9 @@ from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged
 from topoi.models.contract import Chosen
 from topoi.models.guidance.phantoms import Phantoms
-from topoi.models.share_moments import DEVIATION_TYPE, Moments
+from topoi.models.share_moments import DEVIATION_TYPE, Moments, deviations_of_rows
 from topoi.models.smoothed_counts import Cells, blocks, count_samples, sparse_rows, whole_tokens
+from topoi.models.written import written_words
 
 # Words × topics from which on dense counts are avoided: 64 megabytes.
 _MANY_CELLS = 2**24
@@ -222,22 +223,19 @@ class ArraySource:
     def author_deviations(self) -> NDArray[np.float16]:
         """Standard deviations between samples of authors' shares, for the cells of ``author_cells``.
 
-        Cost: O(tokens × samples). A share is (n + alpha) / T in each sample; sums of its powers need nonzero n alone.
+        Cost: O(tokens × samples).
         """
-        n = self.n_samples
-        if self.averaged is None or n == 1:
+        if self.averaged is None or self.n_samples == 1:
             return np.zeros(len(self.author_cells()[1]), DEVIATION_TYPE)
-        sums: list[Any] = []
-        rest = np.zeros((2, self.n_authors))
-        for sample in self.averaged.samples:
-            counts = self._author_counts(sample)
-            inverse = 1.0 / (counts.sum(axis=1) + self.alpha_sum)
-            rest += inverse, inverse**2
-            weight = np.repeat(inverse, np.diff(counts.indptr))
-            values = counts.data * weight, (counts.data * weight) ** 2, counts.data * weight**2
-            parts = [_with_values(counts, each) for each in values]
-            sums = [total + part for total, part in zip(sums, parts, strict=True)] if sums else parts
-        return _deviations(sums, rest, self.alpha, n)
+        counts = (self._author_counts(sample) for sample in self.averaged.samples)
+        return deviations_of_rows(counts, self.alpha, self.alpha_sum).astype(DEVIATION_TYPE)
+
+    def written_cells(self) -> tuple[Rows, NDArray[np.float16]]:
+        """Nonzero topic counts of what authors wrote, and deviations of shares (``topoi.models.written``)."""
+        last = {"topic": self.assignments.topic, "slot": self.assignments.slot}
+        samples = [last] if self.averaged is None else self.averaged.samples
+        *cells, deviation = written_words(self._corpus, samples, self.alpha, self.alpha_sum)
+        return tuple(cells), deviation
 
     def _author_counts(self, sample: Sample) -> Any:
         """Tokens of all authors per topic in one sample, a sparse matrix; those of private authors are left out."""
@@ -326,20 +324,3 @@ class ArraySource:
     def topic_samples(self, first: int, last: int) -> list[NDArray[Any]]:
         """Topics of the tokens of documents ``first`` to ``last`` in all samples, the last sample last."""
         return [sample["topic"] for sample in self.samples(first, last)]
-
-
-def _with_values(matrix: Any, values: NDArray[np.float64]) -> Any:
-    """A sparse matrix with the same nonzero places, and other values there."""
-    return type(matrix)((values, matrix.indices, matrix.indptr), matrix.shape)
-
-
-def _deviations(sums: list[Any], rest: NDArray[np.float64], alpha: NDArray[np.float64], n: int) -> NDArray[np.float16]:
-    """Deviations of shares (n + alpha) / T over samples, from sums of n / T, (n / T)², n / T² and of 1 / T, 1 / T²."""
-    first, square, mixed = sums
-    row = np.repeat(np.arange(len(rest[0])), np.diff(first.indptr))
-    own, inverse = alpha[first.indices], rest[:, row]
-    mean = (first.data + own * inverse[0]) / n
-    mean_square = (square.data + 2 * own * mixed.data + own**2 * inverse[1]) / n
-    # As topoi.models.share_moments.between_samples has it.
-    variance = np.maximum(mean_square - mean**2, 0.0) * n / (n - 1) * (1 + 1 / n)
-    return np.sqrt(variance).astype(DEVIATION_TYPE)

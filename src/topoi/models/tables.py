@@ -93,7 +93,8 @@ class Tables(Generic[PosteriorT]):
     ) -> pd.DataFrame:
         """The authors most likely to have written a word of each topic: topic, rank, author, probability, n_words.
 
-        ``n_words`` is the number of the author's words that the probability rests on.
+        ``n_words`` is the number of the author's words that the probability rests on. Where documents have private
+        authors, the named ones wrote those words, too, in equal parts (``topoi.models.written``).
 
         Parameters
         ----------
@@ -117,19 +118,20 @@ class Tables(Generic[PosteriorT]):
         """
         self._need_authors()
         topics = self._topics(topic)
+        written, alpha = self._first.written, self._first.alpha
+        counts = np.stack([written.column(k) for k in topics])
+        weight = counts + alpha[topics, None]
         if choice("by", by, ("mixture", "words")) == "mixture":
-            weight = self._first.author_topic[:, topics].T
-        else:
-            weight = np.stack([self._first.authors.column(k) + self._first.alpha[k] for k in topics])
+            weight = weight / (written.totals + written.alpha_sum)
         share = weight / weight.sum(axis=1, keepdims=True)
-        eligible = np.flatnonzero(self._first.authors.totals >= max(min_words, 0))
+        eligible = np.flatnonzero(written.totals >= max(min_words, 0))
         best = eligible[largest(share[:, eligible], whole_number("n", n))]
         frame = pd.DataFrame(
             {
                 "topic": np.repeat(topics, best.shape[1]),
                 "author": self.authors_[best.ravel()],
                 "probability": np.take_along_axis(share, best, axis=1).ravel(),
-                "n_words": whole_tokens(self._first.counts.author_topic[best, topics[:, None]].ravel()),
+                "n_words": whole_tokens(np.take_along_axis(counts, best, axis=1).ravel()),
             }
         )
         return ranked(frame, "topic")
@@ -138,6 +140,10 @@ class Tables(Generic[PosteriorT]):
         self, author: str | None = None, n: int | None = None, level: float | None = LEVEL
     ) -> pd.DataFrame:
         """The topics of one author or of all: author, rank, topic, probability, n_words, lower, upper.
+
+        Probabilities are shares of what the author wrote. Where documents have private authors, those are the author's
+        own words and an equal part of the private ones of each document (``topoi.models.written``); ``author_topic_``
+        has the mixtures of the own words alone.
 
         Parameters
         ----------
@@ -161,15 +167,15 @@ class Tables(Generic[PosteriorT]):
         self._need_authors()
         known = self.authors_
         rows = np.arange(len(known)) if author is None else np.array([find_name(author, known, "author")])
-        theta = self._first.author_topic[rows]
-        n_topics = theta.shape[1]
-        best = largest(theta, n_topics if n is None else whole_number("n", n))
+        written = self._first.written
+        share, count = written.shares(rows), whole_tokens(written.counts(rows))
+        best = largest(share, share.shape[1] if n is None else whole_number("n", n))
         frame = pd.DataFrame(
             {
                 "author": np.repeat(known[rows], best.shape[1]),
                 "topic": best.ravel(),
-                "probability": np.take_along_axis(theta, best, axis=1).ravel(),
-                "n_words": whole_tokens(self._first.counts.author_topic[rows[:, None], best].ravel()),
+                "probability": np.take_along_axis(share, best, axis=1).ravel(),
+                "n_words": np.take_along_axis(count, best, axis=1).ravel(),
             }
         )
         return ranked(with_interval(frame, author_interval(self._first, rows, best, level)), "author")

@@ -236,6 +236,13 @@ class StoredCounts:
         self._spread(found)
         return found.astype(DEVIATION_TYPE)
 
+    def written_cells(self) -> tuple[Rows, NDArray[np.float16]]:
+        """Nonzero topic counts of what authors wrote, and deviations of shares (``topoi.models.written``)."""
+        written, blob = self._mixtures("written", self.n_authors)
+        found = _numbers(blob, DEVIATIONS, len(written.sums[1]))
+        self._spread(found)
+        return written.sums, found.astype(DEVIATION_TYPE)
+
     @cached_property
     def _author_mixture(self) -> tuple[SmoothedCounts, Any]:
         return self._mixtures("author", self.n_authors)
@@ -260,7 +267,7 @@ class StoredCounts:
             FROM mixture WHERE model_id = :model AND kind = :kind"""
         rows = self._query(query, kind=kind)
         if not rows:
-            raise self.damaged(f"the mixtures of each {kind} are missing; save the model again")
+            raise self.damaged(f"the mixtures of the kind {kind!r} are missing; load the model and save it again")
         n, starts, topics, numbers, deviations = rows[0]
         if n != n_rows:
             raise self.damaged(f"mixtures of {n} rows, where there are {n_rows}")
@@ -270,7 +277,7 @@ class StoredCounts:
         topic = _numbers(topics, "<u2", n_cells if whole else 0)
         number = _numbers(numbers, "<u4", n_cells if whole else 0)
         if not whole or topic.max(initial=0) >= self.n_topics:
-            raise self.damaged(f"the mixtures of each {kind} do not fit together")
+            raise self.damaged(f"the mixtures of the kind {kind!r} do not fit together")
         return SmoothedCounts(start, topic, number, self.alpha, self.n_samples), deviations
 
     def topic_cells(self) -> Rows:

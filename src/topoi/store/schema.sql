@@ -153,7 +153,8 @@ CREATE TABLE author_topic (
     PRIMARY KEY (model_id, author_id, topic)
 ) WITHOUT ROWID;
 
--- The 200 authors with most tokens of each topic. probability is P(author | topic): their share of its tokens, smoothed.
+-- The 200 authors with most tokens of each topic, private authors' tokens shared by the named ones. probability is
+-- P(author | topic): their share of its tokens, smoothed.
 CREATE TABLE topic_author (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     topic INTEGER NOT NULL,
@@ -197,16 +198,19 @@ CREATE TABLE topic_neighbour (
 
 -- The counts of author_topic and document_topic as they are, packed to be read in one go: n_tokens are sums over the
 -- n_samples samples of model.parameters. Row r has those from row_start[r] to before row_start[r + 1]. All three blobs are
--- zlib. The kind 'word' has the counts of topic_word, word by word, if there are several samples.
+-- zlib. The kind 'word' has the counts of topic_word, word by word, if there are several samples. The kind 'written' has what
+-- authors wrote, of models whose documents have private authors: an author's own words, and an equal part of the private ones
+-- of each of the author's documents.
 CREATE TABLE mixture (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
-    kind TEXT NOT NULL,                  -- 'author' or 'document'
+    kind TEXT NOT NULL,                  -- 'author', 'written', 'document' or 'word'
     n_rows INTEGER NOT NULL,             -- how many authors or documents
     row_start BLOB NOT NULL,             -- n_rows + 1 numbers of eight bytes
     topic BLOB NOT NULL,                 -- two bytes each
     n_tokens BLOB NOT NULL,              -- four bytes each
     deviation BLOB,                      -- of authors: standard deviation of the smoothed share over the samples, two
-                                         -- bytes each (IEEE 754 half precision); null if there is one sample
+                                         -- bytes each (IEEE 754 half precision); null if there is one sample. Of what
+                                         -- authors wrote: of the share, if documents are resampled
     PRIMARY KEY (model_id, kind)
 );
 

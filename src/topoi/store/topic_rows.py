@@ -202,6 +202,8 @@ def topic_tables(corpus: Corpus, first: Posterior, tasks: Tasks | None = None) -
     if n_authors:
         tables |= _author_tables(first, n_authors)
         mixtures["author"] = source.author_blocks, n_authors
+    if first.has_private_authors:
+        mixtures["written"] = first.written.cell_blocks, n_authors
     if not first.mixtures_are_counts:
         tables["document_share"] = Blocks(lambda: _share_rows(first, corpus.n_docs))
     packed = [tasks.begin(partial(_mixture, first, kind, *of)) for kind, of in mixtures.items()]
@@ -236,8 +238,8 @@ def _mixture(first: Posterior, kind: str, cells: Callable[[], Iterator[Cells]], 
     """One row of counts in the packed form of a mixture: sums over the samples."""
     sums = ((row, k, np.rint(n * first.n_samples)) for row, k, n in cells())
     found: dict[str, Any] = {"kind": kind} | pack_mixture(sums, n_rows) | {"deviation": None}
-    if kind == "author" and first.n_samples > 1:
-        found["deviation"] = zlib.compress(first.source.author_deviations().astype(DEVIATIONS).tobytes(), 1)
+    if kind == "written" or (kind == "author" and first.n_samples > 1 and not first.has_private_authors):
+        found["deviation"] = zlib.compress(first.written_deviations.astype(DEVIATIONS).tobytes(), 1)
     return {name: [value] for name, value in found.items()}
 
 
@@ -277,7 +279,8 @@ def _seeds(first: Posterior, names: tuple[str, ...]) -> Iterator[Columns]:
 def _author_tables(first: Posterior, n_authors: int) -> dict[str, Table]:
     # Ranked by words, not by the topic's share of an author's work, which would put authors of one paper first.
     sums, alpha = np.zeros(first.n_topics), first.alpha
-    for _, k, n in first.arrays.author_blocks():
+    written = first.written.cell_blocks if first.has_private_authors else first.arrays.author_blocks
+    for _, k, n in written():
         np.add.at(sums, k, n)
     sums += n_authors * alpha
 
@@ -288,7 +291,7 @@ def _author_tables(first: Posterior, n_authors: int) -> dict[str, Table]:
         for cells in first.arrays.author_blocks():
             yield _columns(("author_id", "topic", "n_tokens"), listed(*cells))
 
-    ranked = ranked_rows(first.arrays.author_blocks(), first.n_topics, ("author_id", "probability"), probability)
+    ranked = ranked_rows(written(), first.n_topics, ("author_id", "probability"), probability)
     return {"author_topic": Blocks(rows), "topic_author": ranked}
 
 

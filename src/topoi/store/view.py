@@ -223,7 +223,7 @@ class ModelView(TopicLists, WholeCollection):
         """Leading authors of each topic, as in a fitted model's ``top_authors``; numbers in ``attrs["rows"]``."""
         self._need_authors()
         choice("by", by, ("mixture", "words"))
-        authors, alpha = self._first.authors, self._first.alpha
+        authors, alpha = self._first.written, self._first.alpha
         room = authors.totals + authors.alpha_sum
         eligible = np.flatnonzero(authors.totals >= max(min_words, 0))
         parts = []
@@ -245,7 +245,7 @@ class ModelView(TopicLists, WholeCollection):
     ) -> pd.DataFrame:
         """Topics of one author, or of all, as in a fitted model's ``author_topics``."""
         self._need_authors()
-        mixtures = self._first.authors
+        mixtures = self._first.written
         rows = np.arange(self.n_authors) if author is None else np.array([self.author_id(author)])
         share, count = mixtures.shares(rows), whole_tokens(mixtures.counts(rows))
         best = largest(share, self.n_topics if n is None else whole_number("n", n))

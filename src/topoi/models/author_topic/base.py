@@ -125,11 +125,11 @@ class TopicModel(
         return super()._grown_settings(n_words, n_spare) | self._told_of_documents()
 
     def _freeze(self) -> None:
-        self.chains_ = [self._frozen(chain, self._sampler) for chain in self._settled]
+        self.chains_ = [self._frozen(chain, self._sampler, self.corpus_) for chain in self._settled]
         self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
 
-    def _frozen(self, chain: TopicChain, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
-        return AuthorTopicPosterior.from_chain(chain, sampler, self.corpus_)
+    def _frozen(self, chain: TopicChain, sampler: AuthorTopicSampler, corpus: Corpus) -> AuthorTopicPosterior:
+        return AuthorTopicPosterior.from_chain(chain, sampler, corpus)
 
     def family_tables(self, corpus: Corpus) -> dict[str, Table]:
         """Perplexities of authors' documents."""
@@ -153,7 +153,7 @@ class TopicModel(
     def _text_scores(
         self, sampler: AuthorTopicSampler, chain: TopicChain, corpus: Corpus, texts: list[NDArray[Any]]
     ) -> NDArray[np.float64]:
-        authors = AuthorMixtures(corpus, self._frozen(chain, sampler))
+        authors = AuthorMixtures(corpus, self._frozen(chain, sampler, corpus))
         return np.array([authors.log_ratios(text) for text in texts])
 
     @property

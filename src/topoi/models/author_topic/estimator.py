@@ -240,9 +240,9 @@ class AuthorTopicModel(TopicModel):
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         return self._listed(corpus, self._sampler.lists.fictitious, self._sampler.lists.fictitious_weight)
 
-    def _frozen(self, chain: TopicChain, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
+    def _frozen(self, chain: TopicChain, sampler: AuthorTopicSampler, corpus: Corpus) -> AuthorTopicPosterior:
         chosen = sampler.lists.fictitious, sampler.lists.fictitious_weight
-        return AuthorTopicPosterior.from_chain(chain, sampler, self.corpus_, *chosen)
+        return AuthorTopicPosterior.from_chain(chain, sampler, corpus, *chosen)
 
     def _settings_of_fit(self) -> dict[str, Any]:
         """Settings with what was chosen for the training documents, which later documents must not change."""

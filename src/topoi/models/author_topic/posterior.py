@@ -108,6 +108,11 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         kind: Any = LabelledPosterior if labelled else cls
         return kind(source, None, fictitious, None if weight is None else float(weight))
 
+    @property
+    def has_private_authors(self) -> bool:
+        """Whether documents have private authors beside their named ones."""
+        return self._fictitious and self.source.n_authors > 0
+
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
         """Topic shares of each document's own words, smoothed by alpha: documents × topics, rows sum to one."""

@@ -165,7 +165,7 @@ def _topics(context: PageContext, author: int, works: list[Work]) -> tuple[list[
         return [], 0
     chain = context.view.chains_[0]
     if context.has_authors:
-        counts = chain.authors.counts(author)[0]
+        counts = chain.written.counts(author)[0]
         moments = chain.author_moments(np.array([author])).some(0)
         share = moments.mean
     else:
@@ -263,7 +263,7 @@ def _nearest(context: PageContext, author: int) -> list[tuple[int, float, list[T
     """Authors with the nearest topics: number, distance, shared topics; none before the kernels are compiled."""
     if not context.has_topics or not context.has_authors or not context.is_ready("near"):
         return []
-    authors = context.view.chains_[0].authors
+    authors = context.view.chains_[0].written
     own = authors.shares(author)[0]
     likely = context.likely_authors.get(author)
     if likely is None:

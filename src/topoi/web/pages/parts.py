@@ -85,7 +85,7 @@ def leading_topics(
     if not context.has_topics or not ids or (of == "authors" and not context.has_authors):
         return {}
     chain = context.view.chains_[0]
-    counts = (chain.authors if of == "authors" else chain.documents).counts(np.array(ids, np.int64))
+    counts = (chain.written if of == "authors" else chain.documents).counts(np.array(ids, np.int64))
     is_background = np.array([topic["summary"]["glue"] for topic in context.cache.topics])
     order = np.lexsort((-counts, np.broadcast_to(is_background, counts.shape)), axis=1)[:, :N_LEADING]
     return {

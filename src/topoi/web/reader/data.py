@@ -149,7 +149,7 @@ def _near(context: PageContext, kind: str, numbers: Sequence[int]) -> Iterator[t
     if kind == "document" and context.collection["n_documents"] >= LEAST:
         return likely_neighbours(context.view.chains_[0].documents, numbers)
     if kind == "author" and context.has_authors and context.collection["n_authors"] >= LEAST:
-        authors, known = context.view.chains_[0].authors, enough_words(context.view, None)
+        authors, known = context.view.chains_[0].written, enough_words(context.view, None)
         return likely_neighbours(authors, numbers, among=known, smoothed=True)
     return None
 
