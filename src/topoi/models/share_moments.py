@@ -225,12 +225,12 @@ def deviations_of_rows(samples: Iterable[Any], alpha: Array, alpha_sum: float) -
 class Sums(NamedTuple):
     """Sums over documents with words: how many, their words per topic n and in all N, and n², n·N, N²."""
 
-    n_docs: float
+    n_docs: float | Array
     counts: Array
-    words: float
+    words: float | Array
     squares: Array
     products: Array
-    word_squares: float
+    word_squares: float | Array
 
     def with_others(self, others: Sums, weight: float) -> Sums:
         """The sums, with those of other documents, each of which counts ``weight`` times."""
@@ -246,6 +246,11 @@ class Sums(NamedTuple):
     def residuals(self, share: Array) -> Array:
         """Σ (n − share · N)² of each topic."""
         return np.maximum(self.squares - 2 * share * self.products + share**2 * self.word_squares, 0.0)
+
+    def variance(self) -> Array:
+        """Variance of each topic's share of the words, if documents are resampled."""
+        correction = np.where(self.n_docs > 1, self.n_docs / np.maximum(self.n_docs - 1, 1e-9), 1.0)
+        return np.asarray(self.residuals(self.counts / self.words) / self.words**2 * correction)
 
 
 def sums_of(documents: SmoothedCounts, rows: NDArray[Any] | None = None) -> Sums:
@@ -300,10 +305,8 @@ def group_moments(group: Sums, collection: Sums | None = None, between: Array | 
         group = group.with_others(collection, EXTRA / collection.n_docs)
     if not group.words:
         return Moments(np.zeros(len(group.counts)), np.zeros(len(group.counts)))
-    share = group.counts / group.words
-    correction = group.n_docs / (group.n_docs - 1) if group.n_docs > 1 else 1.0
-    variance = group.residuals(share) / group.words**2 * correction
-    return Moments(share, np.sqrt(variance + (0.0 if between is None else between**2)))
+    variance = group.variance() + (0.0 if between is None else between**2)
+    return Moments(group.counts / group.words, np.sqrt(variance))
 
 
 def weighted_sums(documents: SmoothedCounts, *weights: Array) -> list[Sums]:

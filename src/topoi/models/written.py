@@ -18,7 +18,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ranges
 from topoi.engine.samples import Sample
 from topoi.models.resampling import EXTRA
-from topoi.models.share_moments import DEVIATION_TYPE, deviations_of_rows
+from topoi.models.share_moments import DEVIATION_TYPE, Sums, deviations_of_rows
 
 
 class Written(NamedTuple):
@@ -34,8 +34,8 @@ def written_words(corpus: Corpus, samples: Sequence[Sample], alpha: NDArray[np.f
     """Count each author's own words, and an equal part of the private author's in each of the author's documents.
 
     Deviations are those of shares if documents are resampled (``share_moments.group_moments``), and between samples.
-    What an author wrote of a document is one observation, since its words have subjects in common. Cost: O(tokens × samples
-    + pairs of a document and an author × topics of the document).
+    What an author wrote of a document is one observation, since its words have subjects in common. Cost: O(tokens ×
+    samples + pairs of a document and an author × topics of the document).
 
     Parameters
     ----------
@@ -57,37 +57,33 @@ def written_words(corpus: Corpus, samples: Sequence[Sample], alpha: NDArray[np.f
     >>> written.start.tolist(), written.topic.tolist(), written.sums.tolist()
     ([0, 2, 3], [0, 1, 1], [1, 1, 1])
     """
-    each_sample = [_words_of_pairs(corpus, sample, len(alpha)) for sample in samples]
-    parts = sum(each_sample) / len(samples)
-    author, n_pairs = corpus.doc_author, len(corpus.doc_author)
-    of_author = _matrix(np.ones(n_pairs), author, np.arange(n_pairs), (corpus.n_authors, n_pairs))
-    lengths = np.asarray(parts.sum(axis=1))
-    counts, squares, products = (
-        _sorted(of_author @ each) for each in (parts, parts.power(2), parts.multiply(lengths[:, None]).tocsr())
-    )
-    row = np.repeat(np.arange(corpus.n_authors), np.diff(counts.indptr))
-    by_author = np.stack([of_author @ each for each in (lengths > 0, lengths, lengths**2)])[:, row]
-    by_topic = np.stack([np.asarray(each.sum(axis=0)) for each in (counts, squares, products)])
-    every = np.array([(lengths > 0).sum(), lengths.sum(), (lengths**2).sum()])
-    extra = EXTRA / max(every[0], 1)
-    n, words, word_squares = by_author + extra * every[:, None]
-    own, own_squares, own_products = (
-        np.stack([counts.data, squares.data, products.data]) + extra * by_topic[:, counts.indices]
-    )
-    share = own / words
-    residuals = np.maximum(own_squares - 2 * share * own_products + share**2 * word_squares, 0.0)
-    variance = residuals * n / np.maximum(n - 1, 1) / words**2
+    each = [_words_of_pairs(corpus, sample, len(alpha)) for sample in samples]
+    parts, n_pairs = sum(each) / len(samples), len(corpus.doc_author)
+    of_author = _matrix(np.ones(n_pairs), corpus.doc_author, np.arange(n_pairs), (corpus.n_authors, n_pairs))
+    counts, variance = _resampled(parts, of_author)
     if len(samples) > 1:
-        variance += deviations_of_rows((_sorted(of_author @ each) for each in each_sample), alpha, alpha_sum) ** 2
+        variance += deviations_of_rows((_sorted(of_author @ one) for one in each), alpha, alpha_sum) ** 2
     sums = np.rint(counts.data * len(samples)).astype(np.int64)
     kept = sums > 0
-    start = np.concatenate(([0], np.cumsum(np.bincount(row[kept], minlength=corpus.n_authors))))
-    return Written(
-        start.astype(np.int64),
-        counts.indices[kept].astype(np.int64),
-        sums[kept],
-        np.sqrt(variance[kept]).astype(DEVIATION_TYPE),
-    )
+    row = np.repeat(np.arange(corpus.n_authors), np.diff(counts.indptr))[kept]
+    start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=corpus.n_authors)))).astype(np.int64)
+    topic, deviation = counts.indices[kept].astype(np.int64), np.sqrt(variance[kept]).astype(DEVIATION_TYPE)
+    return Written(start, topic, sums[kept], deviation)
+
+
+def _resampled(parts: Any, of_author: Any) -> tuple[Any, NDArray[np.float64]]:
+    """Authors' words per topic, sparse, and each cell's variance of the share if parts of documents are resampled."""
+    lengths = np.asarray(parts.sum(axis=1))
+    each = parts, parts.power(2), parts.multiply(lengths[:, None]).tocsr()
+    counts, squares, products = (_sorted(of_author @ one) for one in each)
+    row, topic = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices
+    sizes = lengths > 0, lengths, lengths**2
+    n, words, word_squares = ((of_author @ size)[row] for size in sizes)
+    group = Sums(n, counts.data, words, squares.data, products.data, word_squares)
+    in_all = [np.asarray(one.sum(axis=0))[topic] for one in each]
+    n_all, words_all, word_squares_all = (float(size.sum()) for size in sizes)
+    collection = Sums(n_all, in_all[0], words_all, in_all[1], in_all[2], word_squares_all)
+    return counts, group.with_others(collection, EXTRA / max(n_all, 1.0)).variance()
 
 
 def _words_of_pairs(corpus: Corpus, sample: Sample, n_topics: int) -> Any:
