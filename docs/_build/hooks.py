@@ -22,14 +22,22 @@ from reference import described  # noqa: E402
 ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "developer/contributing.md",
+    "examples/notebooks/README.md": "how-to/notebooks.md",
     "examples/unigram_mixture/README.md": "developer/example-family.md",
     "src/topoi/models/ctm/README.md": "equations/ctm.md",
     "src/topoi/models/hdp/README.md": "equations/hdp.md",
     "src/topoi/models/plsi/README.md": "equations/plsi.md",
 }
+# Files that are no pages, for readers to have.
+NOTEBOOKS = {
+    path.relative_to(ROOT).as_posix(): f"how-to/{path.name}"
+    for path in (ROOT / "examples" / "notebooks").glob("*.ipynb")
+}
 _SOURCE = {place: source for source, place in ELSEWHERE.items()}
 _LINK = re.compile(r"(?<!\!)\[(?P<text>[^\]\[]*)\]\((?P<to>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
-_FETCHED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>", re.IGNORECASE)
+_FETCHED = re.compile(
+    r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>", re.IGNORECASE
+)
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -38,8 +46,8 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that live outside docs/."""
-    for source, place in ELSEWHERE.items():
+    """Add the pages and the notebooks that live outside docs/."""
+    for source, place in (ELSEWHERE | NOTEBOOKS).items():
         files.append(File.generated(config, place, content=(ROOT / source).read_text(encoding="utf-8")))
     return files
 
@@ -60,7 +68,9 @@ def redirected(markdown: str, source: str, place: str) -> str:
 
     def link(match: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), match["to"]))
-        inside = ELSEWHERE.get(target, target.removeprefix("docs/") if target.startswith("docs/") else None)
+        inside = (ELSEWHERE | NOTEBOOKS).get(
+            target, target.removeprefix("docs/") if target.startswith("docs/") else None
+        )
         if inside is None:
             if not (ROOT / target).exists():
                 return match[0]  # mkdocs will complain

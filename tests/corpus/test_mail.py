@@ -7,6 +7,7 @@ import time
 import pytest
 
 from topoi import CorpusError, read_corpus
+from topoi.corpus.mail import thread_of
 
 BOX = """From ann@example.org Mon Jan  1 10:00:00 2001
 From: Ann Lee <ann@example.org>
@@ -72,6 +73,7 @@ def test_messages(tmp_path, name):
     assert corpus.author_lists() == [["Ann Lee"], ["Bob Ray"], []]
     assert corpus.documents["email"].tolist()[:2] == ["ann@example.org", "bob@example.org"]
     assert corpus.documents["title"].tolist() == ["Fish café", "Re: Fish", "no sender"]
+    assert corpus.documents["thread"].tolist() == ["Fish café", "Fish", "no sender"]
     assert corpus.documents["id"].tolist() == ["1@example.org", "2@example.org", "2"]
     assert corpus.documents["links"].tolist() == [None, ["1@example.org"], None]
     assert corpus.documents["date"].tolist()[0] == datetime.datetime(2001, 1, 1, 9)
@@ -140,3 +142,20 @@ def test_hostile_messages_take_no_time(tmp_path):
     corpus = read(tmp_path / "a.mbox", b"\n\n".join(messages), on_error="skip")
     assert time.perf_counter() - begin < 20
     assert corpus.report.n_read + corpus.report.n_skipped == 5
+
+
+@pytest.mark.parametrize(
+    ("subject", "thread"),
+    [
+        ("Fish", "Fish"),
+        ("Re: Fish", "Fish"),
+        ("[sea] RE: AW: Re[2]: Fwd : Fish", "Fish"),
+        ("Re: [sea] Fish [solved]", "Fish [solved]"),
+        ("Results: fish", "Results: fish"),
+        ("Re:", "Re:"),
+        ("[sea]", "[sea]"),
+        ("", ""),
+    ],
+)
+def test_a_thread_is_a_subject_without_marks_of_replies(subject, thread):
+    assert thread_of(subject) == thread

@@ -31,6 +31,14 @@ def test_lines_are_the_trends(model):
         assert line.name == f"{k}: {model.topic_labels()[k]}"
 
 
+def test_lines_of_similar_colours_have_different_dashes():
+    corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 4, dates=[1990 + d for d in range(8)])
+    many = topoi.LDA(40, n_iter=2, random_state=0).fit(corpus)
+    lines = topoi.plots.trends(many, topics=[13, 34, 5]).data[1::2]
+    assert lines[0].line.dash == "solid" and lines[1].line.dash != "solid"
+    assert topoi.plots.trends(many, topics=[34]).data[1].line.dash == "solid"
+
+
 def test_without_a_choice_those_that_move_most(model):
     assert len(topoi.plots.trends(model).data) == 8  # words by chance: no move is clear, and the four largest are shown
     rows = [["a", "b"] * 10 if d % 40 >= d // 8 else ["c", "d"] * 10 for d in range(320)]
@@ -73,6 +81,15 @@ def test_maps_name_subjects_alone(model, tmp_path, monkeypatch):
         assert [name for name in topoi.plots.topic_map(one).data[0].text if name] == [
             label for label in labels if label.startswith("name")
         ]
+
+
+def test_names_on_maps_do_not_meet(model, monkeypatch):
+    """Where there is room for one name, it is that of the largest topic, or of the one with most documents."""
+    monkeypatch.setattr("topoi.plots.map.PLANE", (0, 0))
+    monkeypatch.setattr("topoi.plots.documents.PLANE", (0, 0))
+    circles = topoi.plots.topic_map(model).data[0]
+    assert [k for k, name in enumerate(circles.text) if name] == [int(np.argmax(circles.marker.size))]
+    assert len(topoi.plots.document_map(model).layout.annotations) == 1
 
 
 def test_without_plotly_a_hint(model, monkeypatch):

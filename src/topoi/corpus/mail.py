@@ -21,6 +21,8 @@ _ESCAPED = re.compile(rb">+From ")
 _QUOTE = re.compile(r"\s{0,3}(?:[A-Za-z]{0,4}>|\|\s)")
 _ATTRIBUTION = re.compile(r".*\b(?:wrote|writes|schrieb|a écrit|escribió|said)\s*:\s*$")
 _SIGNATURE = re.compile(r"--\s*$")
+# What answering and forwarding put before a subject, in several languages, and the list's name in brackets.
+_REPLY = re.compile(r"(?:(?:re|aw|antw|sv|fwd?|wg|tr|rv)(?:\[\d++\])?\s*+:\s*+|\[[^\[\]]*+\]\s*+)++", re.IGNORECASE)
 _REST_IS_QUOTED = re.compile(r"\s*(?:-{2,}\s*Original Message\s*-{2,}|_{30,})\s*$", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)[^<>]*+>|<![^<>]*+>")
 _BREAKING = ("p", "br", "div", "tr", "li")
@@ -36,8 +38,9 @@ _PARSER_ERRORS = (RecursionError, ValueError, LookupError, TypeError, AttributeE
 def read_mbox(reader: LineReader, table: RecordTable) -> None:
     r"""Read the messages of an mbox file.
 
-    The fields of a record are ``id`` (Message-ID), ``title`` (subject), ``text``, ``authors`` (the sender), ``email``,
-    ``date`` and ``links`` (the message replied to). Errors name the message's first line.
+    The fields of a record are ``id`` (Message-ID), ``title`` (subject), ``thread`` (the subject without "Re:"),
+    ``text``, ``authors`` (the sender), ``email``, ``date`` and ``links`` (the message replied to). Errors name the
+    message's first line.
 
     Examples
     --------
@@ -110,6 +113,7 @@ def message_record(data: bytes, table: RecordTable) -> dict[str, object]:
     record: dict[str, object] = {
         "id": headers["Message-ID"].strip().strip("<>").strip() or None,
         "title": headers["Subject"] or None,
+        "thread": thread_of(headers["Subject"]) or None,
         "text": without_quotes(body),
         "authors": [sender] if sender else [],
         "email": address or None,
@@ -123,6 +127,18 @@ def message_record(data: bytes, table: RecordTable) -> dict[str, object]:
     if answered := re.search(r"<([^<>\s]+)>", headers["In-Reply-To"]):
         record["links"] = [answered[1]]
     return record
+
+
+def thread_of(subject: str) -> str:
+    """Return a subject without "Re:", "Fwd:" and a list's name in brackets, the same for all messages of a thread.
+
+    Examples
+    --------
+    >>> from topoi.corpus.mail import thread_of
+    >>> thread_of("[fish] Re: AW: Red fish"), thread_of("Really: a fish")
+    ('Red fish', 'Really: a fish')
+    """
+    return subject[found.end() :] or subject if (found := _REPLY.match(subject)) else subject
 
 
 def _header(message: email.message.Message, name: str) -> tuple[str, bool]:

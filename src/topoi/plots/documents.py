@@ -14,7 +14,16 @@ from topoi.drawing.document_map import leading_topics, topic_anchors
 from topoi.errors import ModelError
 from topoi.models.contract import ModelLike
 from topoi.models.validation import whole_number
-from topoi.plots.figure import are_background, graph_objects, quiet, topic_colours, topic_labels
+from topoi.plots.figure import (
+    NAME_SIZE,
+    PLANE,
+    are_background,
+    graph_objects,
+    quiet,
+    topic_colours,
+    topic_labels,
+    with_room,
+)
 from topoi.store.view import ModelView
 
 _MOST_NAMED = 40
@@ -35,7 +44,8 @@ def document_map(model: ModelLike, *, colour: str | None = None, n_names: int = 
         A column of the documents, such as ``"year"``, to colour by; by default dots have the colour of their leading
         topic.
     n_names : int
-        Topics that are named on the map, those with most documents first; background topics are not.
+        Topics that are named on the map, those with most documents first; background topics are not, nor those whose
+        name would meet another.
     places : array, optional
         Places of all documents, documents × 2, if they are known already.
 
@@ -78,16 +88,18 @@ def document_map(model: ModelLike, *, colour: str | None = None, n_names: int = 
     )
     anchors, numbers = topic_anchors(spots, topic, chain.n_topics)
     # Topics of connecting words have no name: it would say nothing of a subject.
-    for k in np.argsort(-np.where(is_background, 0, numbers), kind="stable")[:wanted]:
-        if numbers[k] and not is_background[k]:
-            figure.add_annotation(
-                x=float(anchors[k, 0]),
-                y=float(anchors[k, 1]),
-                text=escape(labels[int(k)]),
-                showarrow=False,
-                font={"size": 11, "color": hues[int(k)] if colour is None else "#1d1b18"},
-                bgcolor="rgba(255,255,255,0.7)",
-            )
+    order = np.argsort(-np.where(is_background, 0, numbers), kind="stable")
+    able = [int(k) for k in order if numbers[k] and not is_background[k]]
+    pixels = min(PLANE) / max(float(np.ptp(spots[placed], axis=0).max()), 1e-12) if len(placed) else 0.0
+    for k in with_room(anchors * pixels, labels, able)[:wanted]:
+        figure.add_annotation(
+            x=float(anchors[k, 0]),
+            y=float(anchors[k, 1]),
+            text=escape(labels[k]),
+            showarrow=False,
+            font={"size": NAME_SIZE, "color": hues[k] if colour is None else "#1d1b18"},
+            bgcolor="rgba(255,255,255,0.8)",
+        )
     # As in the browser, y grows downwards.
     figure.update_xaxes(visible=False).update_yaxes(visible=False, scaleanchor="x", autorange="reversed")
     return quiet(figure, "Documents by their topics", "", "")

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.drawing.colours import LIGHT, hex_from_oklch, numbered_hue
+from topoi.drawing.text import text_width
+from topoi.drawing.timelines import dashes
 from topoi.errors import ModelError
 from topoi.models.contract import InStore, ModelLike
 from topoi.models.labels.memory import BACKGROUND
@@ -17,6 +19,9 @@ from topoi.store.view import ModelView
 
 _LIGHTNESS, _CHROMA = 0.6, 0.13
 _BAND = 0.2  # opacity
+_DASHES = ("solid", "dash", "dot", "dashdot")
+NAME_SIZE = 11
+PLANE = 560, 360  # pixels between the outermost points of a map, in a figure of plotly's usual size
 
 
 def graph_objects() -> Any:
@@ -41,8 +46,18 @@ def topic_colour(topic: int) -> str:
 
 def topic_colours(model: ModelLike, topics: Sequence[int]) -> dict[int, str]:
     """The colours of some topics: those they wear in the browser if the model is in a store."""
+    return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hue) for k, hue in _hues(model, topics).items()}
+
+
+def topic_dashes(model: ModelLike, topics: Sequence[int]) -> dict[int, str]:
+    """The dash patterns of some topics' lines: those of similar colours differ."""
+    patterns = dashes(list(_hues(model, topics).values()))
+    return {k: _DASHES[pattern] for k, pattern in zip(topics, patterns, strict=True)}
+
+
+def _hues(model: ModelLike, topics: Sequence[int]) -> dict[int, float]:
     hues = model.topic_hues() if isinstance(model, InStore) else {}
-    return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, numbered_hue(k))) for k in topics}
+    return {k: hues.get(k, numbered_hue(k)) for k in topics}
 
 
 def rgb(colour: str) -> str:
@@ -73,6 +88,27 @@ def are_background(model: Any) -> NDArray[np.bool_]:
     if isinstance(model, ModelView):
         return model.background_flags()
     return np.array([label.startswith(BACKGROUND) for label in topic_labels(model)], bool)
+
+
+def with_room(spots: NDArray[np.float64], names: Sequence[str], order: Sequence[int]) -> list[int]:
+    """Numbers of the names that can be written around their spots without meeting others, the first in order first.
+
+    Spots are in pixels. Empty names are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.plots.figure import with_room
+    >>> with_room(np.array([[0, 0], [20, 0], [20, 15]]), ["sun, star", "cell, gene", "tax"], [1, 0, 2])
+    [1, 2]
+    """
+    chosen: list[int] = []
+    for i in order:
+        apart = np.abs(spots[chosen] - spots[i])
+        wide = [(text_width(names[i], NAME_SIZE) + text_width(names[j], NAME_SIZE)) / 2 for j in chosen]
+        if names[i] and not ((apart[:, 0] < wide) & (apart[:, 1] < 1.2 * NAME_SIZE)).any():
+            chosen.append(i)
+    return chosen
 
 
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:

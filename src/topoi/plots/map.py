@@ -12,9 +12,19 @@ from topoi.analysis.topic_distances import jensen_shannon
 from topoi.drawing.topic_layout import topic_map as places_of
 from topoi.errors import ModelError
 from topoi.models.contract import ModelLike
-from topoi.plots.figure import are_background, graph_objects, leading_words, quiet, topic_colours, topic_labels
+from topoi.plots.figure import (
+    NAME_SIZE,
+    PLANE,
+    are_background,
+    graph_objects,
+    leading_words,
+    quiet,
+    topic_colours,
+    topic_labels,
+    with_room,
+)
 
-_LARGEST = 70.0  # diameter in pixels
+_LARGEST = 60.0  # diameter in pixels
 _WORDS = 10
 
 
@@ -32,7 +42,8 @@ def topic_map(model: ModelLike) -> Any:
     Returns
     -------
     plotly.graph_objects.Figure
-        A topic's share, with its interval of probability 0.9, and its words show on hover.
+        A topic's share, with its interval of probability 0.9, and its words show on hover. Names that would meet
+        that of a larger topic are left out.
 
     Examples
     --------
@@ -54,14 +65,16 @@ def topic_map(model: ModelLike) -> Any:
     sizes = chain.size_moments
     told = np.stack((np.arange(chain.n_topics), sizes.mean, *sizes.interval()), axis=1).tolist()
     # Topics of connecting words have no name: it would say nothing of a subject.
-    names = np.where(are_background(model), "", [escape(label) for label in topic_labels(model)])
+    labels = np.where(are_background(model), "", topic_labels(model)).tolist()
+    named = set(with_room(places * PLANE, labels, np.argsort(-share, kind="stable").tolist()))
     figure = go.Figure(
         go.Scatter(
             x=places[:, 0].tolist(),
             y=places[:, 1].tolist(),
             mode="markers+text",
-            text=names.tolist(),
-            textfont={"size": 11},
+            text=[escape(label) if k in named else "" for k, label in enumerate(labels)],
+            textfont={"size": NAME_SIZE},
+            cliponaxis=False,
             marker={
                 "size": (_LARGEST * np.sqrt(share / share.max())).tolist(),
                 "color": list(topic_colours(model, range(chain.n_topics)).values()),
@@ -75,5 +88,5 @@ def topic_map(model: ModelLike) -> Any:
             ),
         )
     )
-    figure.update_xaxes(visible=False).update_yaxes(visible=False, scaleanchor="x")
+    figure.update_xaxes(visible=False).update_yaxes(visible=False)
     return quiet(figure, "Topics by their words", "", "")

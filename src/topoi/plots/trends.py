@@ -13,7 +13,7 @@ from topoi.analysis.trends import topic_moves, topic_trends
 from topoi.corpus.corpus import Corpus
 from topoi.models.contract import ModelLike
 from topoi.models.periods import PERIODS, main_span
-from topoi.plots.figure import band, graph_objects, quiet, topic_colours, topic_names, whiskers
+from topoi.plots.figure import band, graph_objects, quiet, topic_colours, topic_dashes, topic_names, whiskers
 
 _RISING, _FALLING = 4, 3
 
@@ -51,7 +51,7 @@ def trends(
     frame = topic_trends(model, corpus, by)
     chosen = _moving(model, frame, corpus) if topics is None else [need_topic(model, k) for k in topics]
     names = topic_names(model, chosen)
-    colours = topic_colours(model, chosen)
+    colours, patterns = topic_colours(model, chosen), topic_dashes(model, chosen)
     is_number = is_numeric_dtype(frame[by])
     figure = go.Figure()
     for k in chosen:
@@ -67,7 +67,7 @@ def trends(
                 legendgroup=str(k),
                 name=escape(names[k]),
                 mode="lines+markers",
-                line={"color": colours[k], "width": 2},
+                line={"color": colours[k], "width": 2, "dash": patterns[k]},
                 marker={"size": 5},
                 error_y=None if is_number else whiskers(mine["share"].tolist(), *ends),
                 hovertemplate="%{x}: %{y:.2%} (%{customdata[1]:.2%} to %{customdata[2]:.2%}) of the words",
