@@ -35,6 +35,14 @@ def test_demo_shows_and_saves(topoi, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_demo")
+def test_the_map_is_there_when_the_browser_opens(topoi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Saving places few documents; the demo places all of them."""
+    monkeypatch.setattr("topoi.store.places.MOST_PLACED_BY_SAVE", 0)
+    assert topoi("demo", "-q", "-o", tmp_path / "demo.topoi", *OPTIONS).code == 0
+    assert library.view(tmp_path / "demo.topoi").document_places() is not None
+
+
+@pytest.mark.usefixtures("small_demo")
 def test_demo_uses_a_wide_terminal(topoi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "150")
     wide = topoi("demo", "-q", "-o", tmp_path / "wide.topoi", *OPTIONS).out.splitlines()

@@ -203,6 +203,23 @@ def test_a_spare_topic_finds_what_is_new() -> None:
         assert model.n_topics == 9 and model.get_params()["n_topics"] == 9
 
 
+def test_spare_topics_begin_with_what_is_not_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other: the first has the tokens that nothing explains, the next what is like no topic before it."""
+    before, since, _ = simulated(0, 0.3)
+    model = topoi.LDA(6, alpha=0.1, n_iter=5, random_state=0).fit(topoi.Corpus.from_tokens(before))
+    first = model.corpus_.n_tokens
+    begun = [np.arange(first, first + 30), np.arange(first + 30, first + 60), np.arange(first + 60, first + 90), []]
+    alike = iter([None, 6, None])
+    seen = []
+    monkeypatch.setattr("topoi.models.updating.unexplained", lambda *_: begun[len(seen)])
+    monkeypatch.setattr("topoi.models.updating.most_like", lambda *_: next(alike))
+    monkeypatch.setattr(
+        "topoi.models.updating.sample_new", lambda sampler, chain, *_: seen.append(sampler.to_arrays(chain)["topic"])
+    )
+    model.update(since, n_iter=0, spare_topics=2, min_df=1)
+    assert [topics[at].tolist() for topics, at in zip(seen, begun, strict=False)] == [[6] * 30, [6] * 30, [7] * 30]
+
+
 def test_spare_topics_stay_small_where_nothing_is_new() -> None:
     for seed in range(2):
         before, since, _ = simulated(seed, 0.0)

@@ -12,6 +12,7 @@ import typer
 
 from topoi.cli import look
 from topoi.cli.fit import exit_code
+from topoi.cli.map import place
 from topoi.cli.options import AsCsv, AsJson, available_cores
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import refuse_overwriting
@@ -168,6 +169,9 @@ def demo(
     status.print(closing(output, frame, interrupted), soft_wrap=True)
     if interrupted:
         raise typer.Exit(exit_code(model.fit_info_))
+    view = topoi.view(output)
+    if view.document_places() is None:  # so that the browser has its map at once
+        place(view, available_cores(), quiet or as_json or as_csv)
     if not (no_browse or quiet or as_json or as_csv) and somebody_is_there():
         browse(output, status)
 

@@ -36,11 +36,12 @@ def place_documents(
     check_one_format(as_json, as_csv)
     view = open_topic_view(file, name)
     if anew or view.document_places() is None:
-        _place(view, jobs or available_cores(), quiet or as_json or as_csv)
+        place(view, jobs or available_cores(), quiet or as_json or as_csv)
     print_frame(places_frame(view), as_json=as_json, as_csv=as_csv, render=draw_summary)
 
 
-def _place(view: ModelView, n_jobs: int, quiet: bool) -> None:
+def place(view: ModelView, n_jobs: int, quiet: bool) -> None:
+    """Compute the places of a model's documents, with a bar on a terminal, and keep them in its file."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     screen = look.console(stderr=True)
