@@ -6,8 +6,9 @@ Each mistake is made in a copy of the project; the tests of the mistake's family
 the first test that failed; a mistake that no test notices is printed as NOT NOTICED and the exit code is 1.
 
 studies/noticed.json, or another file, is written after each mistake: the test that noticed it is run first the next time,
-and the others only if it passes, which takes a fraction of the time. A run that was broken off goes on where it ended:
-mistakes that were tried with the same source and tests are not tried again.
+and the others only if it passes, which takes a fraction of the time. A run that was broken off goes on where it ended: a
+mistake is not tried again while the file that it is made in and the file of the test that noticed it stay the same
+(``--anew`` tries all again).
 """
 
 from __future__ import annotations
@@ -591,18 +592,17 @@ def _module(path: Path) -> str:
 
 
 class Record:
-    """Which test noticed each mistake the last time, and of which source and tests that was; kept in a file."""
+    """Which test noticed each mistake the last time, and in which state of the files; kept in a file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.digest = _digest()
         self.found: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         self._lock = Lock()
 
     def is_known(self, mistake: Mistake) -> bool:
-        """Whether a test has noticed the mistake in this very project."""
+        """Whether a test has noticed the mistake, and neither its file nor that of the mistake is another one now."""
         row = self.found.get(_name(mistake), {})
-        return bool(row.get("noticed_by")) and row.get("digest") == self.digest
+        return bool(row.get("noticed_by")) and row.get("digest") == digest_of(mistake, row["noticed_by"])
 
     def likely(self, mistake: Mistake) -> list[str]:
         """The test that noticed the mistake the last time; of a new one, those that noticed most in its file or family."""
@@ -623,7 +623,7 @@ class Record:
     def add(self, mistake: Mistake, test: str) -> None:
         """Keep what noticed a mistake."""
         with self._lock:
-            self.found[_name(mistake)] = {"noticed_by": test, "digest": self.digest}
+            self.found[_name(mistake)] = {"noticed_by": test, "digest": digest_of(mistake, test)}
             self.path.write_text(json.dumps(self.found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
@@ -631,12 +631,13 @@ def _name(mistake: Mistake) -> str:
     return f"{mistake.family}: {mistake.what}"
 
 
-def _digest() -> str:
-    """Digest of source and tests."""
-    digest = hashlib.sha256()
-    for part in ("src", "tests"):
-        for path in sorted((ROOT / part).rglob("*.py")):
-            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+def digest_of(mistake: Mistake, noticed_by: str, root: Path = ROOT) -> str:
+    """Digest of a mistake, the file that it is made in, and the file of the test that noticed it (or all of the family)."""
+    folder = root / "tests" / FOLDERS.get(mistake.family, mistake.family)
+    tests = [noticed_by.partition("::")[0]] if _IS_TEST.match(noticed_by) else TESTS[mistake.family]
+    digest = hashlib.sha256("\0".join(mistake).encode())
+    for path in (root / mistake.file, *(folder / test for test in tests)):
+        digest.update(b"\0" + (path.read_bytes() if path.exists() else b""))
     return digest.hexdigest()[:16]
 
 
@@ -647,6 +648,7 @@ def main() -> None:
     parser.add_argument("--family", default="", choices=["", *TESTS], help="only mistakes in this family")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
     parser.add_argument("--record", type=Path, default=NOTICED, metavar="FILE", help="what noticed each mistake before")
+    parser.add_argument("--anew", action="store_true", help="also those that were noticed before")
     parser.add_argument("--families", action="store_true", help="only print the families, as JSON")
     arguments = parser.parse_args()
     if arguments.families:
@@ -654,7 +656,7 @@ def main() -> None:
         return
     chosen = [mistake for mistake in MISTAKES if arguments.only in mistake.what and arguments.family in mistake.family]
     record = Record(arguments.record)
-    waiting = [mistake for mistake in chosen if not record.is_known(mistake)]
+    waiting = [mistake for mistake in chosen if arguments.anew or not record.is_known(mistake)]
     unnoticed = 0
     for mistake, failure in _tried(waiting, arguments.jobs, record):
         unnoticed += not failure
