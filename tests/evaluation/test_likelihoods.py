@@ -123,6 +123,16 @@ def exact(model, test, probability):
     return np.array([probability(model.chains_[0], row) for row in np.split(test.tokens, test.doc_start[1:-1])])
 
 
+@pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.filterwarnings("ignore:.*rest on too few samples")
+def test_single_words_have_probabilities_that_sum_to_one(name):
+    """Of graphs, too, in which inner nodes draw words: what a node passes on to its children is no longer its own."""
+    model = CASES[name]()[0]
+    words = training().encode([[word] for word in WORDS], authors=[[]] * len(WORDS))
+    log_p = evaluation.empirical_likelihood(model, words, 50, random_state=0)
+    assert np.exp(log_p).sum() == pytest.approx(1.0, rel=1e-5)
+
+
 @pytest.mark.parametrize("name", slow_unless(is_quick, CASES))
 def test_empirical_likelihood_equals_enumeration(name):
     model, test, probability = CASES[name]()
