@@ -46,7 +46,7 @@ def topics_html(title: str, sizes: pd.DataFrame, words: dict[int, list[str]], no
 
 def model_html(model: FittedModel) -> str:
     """A fitted model as HTML: family, sweeps, corpus and, if it has topics, the largest ones."""
-    what = f"{type(model).__name__}, {model.n_iter_:,} sweeps or steps, {repr(model.corpus_).strip('<>').lower()}"
+    what = f"{type(model).__name__}, {model.n_iter_:,} iterations, {repr(model.corpus_).strip('<>').lower()}"
     from topoi.models.tables import Tables  # with scikit-learn, which views do without
 
     if not isinstance(model, Tables):

@@ -13,7 +13,16 @@ from topoi.analysis.trends import topic_moves, topic_trends
 from topoi.corpus.corpus import Corpus
 from topoi.models.contract import ModelLike
 from topoi.models.periods import PERIODS, main_span
-from topoi.plots.figure import band, graph_objects, quiet, topic_colours, topic_dashes, topic_names, whiskers
+from topoi.plots.figure import (
+    are_background,
+    band,
+    graph_objects,
+    quiet,
+    topic_colours,
+    topic_dashes,
+    topic_names,
+    whiskers,
+)
 
 _RISING, _FALLING = 4, 3
 
@@ -30,7 +39,8 @@ def trends(
     corpus : Corpus, optional
         The documents; the training corpus if not given.
     topics : list of int, optional
-        Numbers of the topics; if not given, those that clearly rise and fall most, or the largest if none does.
+        Numbers of the topics; if not given, those that clearly rise and fall most, or the largest if none does, without
+        background topics.
     by : str
         A column of the documents, or "decade".
 
@@ -83,8 +93,10 @@ def trends(
 
 
 def _moving(model: ModelLike, frame: Any, corpus: Corpus | None) -> list[int]:
-    """Topics that clearly rise most and those that fall most; the largest if none does."""
-    order = topic_moves(model, frame, corpus)
+    """Topics that clearly rise most and those that fall most, or the largest if none does; no background topics."""
+    order, is_background = topic_moves(model, frame, corpus), are_background(model)
+    if not is_background.all():
+        order, frame = (each[~is_background[each["topic"]]] for each in (order, frame))
     rising, falling = (order.loc[order["direction"] == way, "topic"].tolist() for way in (1, -1))
     largest = frame.groupby("topic")["n_words"].sum().nlargest(_RISING).index
     return [int(k) for k in [*rising[:_RISING], *falling[::-1][:_FALLING]] or largest]
