@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -18,6 +19,21 @@ def model() -> topoi.LDA:
     rows = [rng.choice(list("abcdefgh"), 20).tolist() for _ in range(40)]
     corpus = topoi.Corpus.from_tokens(rows, dates=[1990 + d // 4 for d in range(40)])
     return topoi.LDA(9, n_iter=20, random_state=0).fit(corpus)
+
+
+def test_trends_choose_no_background_topics(model, monkeypatch):
+    """Unless there is nothing else."""
+
+    def chosen():
+        return [int(line.name.partition(":")[0]) for line in topoi.plots.trends(model).data if line.name]
+
+    before = chosen()
+    flags = np.zeros(9, bool)
+    flags[before[:2]] = True
+    monkeypatch.setattr(import_module("topoi.plots.trends"), "are_background", lambda _: flags)
+    assert len(chosen()) == len(before) and not set(chosen()) & set(before[:2])
+    flags[:] = True
+    assert chosen() == before
 
 
 def test_lines_are_the_trends(model):
