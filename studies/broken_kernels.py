@@ -2,8 +2,9 @@
 
     python -m studies.broken_kernels [--only WORD] [--record FILE]
 
-Each mistake is made in a copy of the project; the tests of the mistake's family run against the copy. The last column is
-the first test that failed; a mistake that no test notices is printed as NOT NOTICED and the exit code is 1.
+Each mistake is made in a copy of the project; the tests of the mistake's family run against the copy, and the slow ones if
+no other notices it. The last column is the first test that failed; a mistake that no test notices is printed as NOT NOTICED
+and the exit code is 1.
 
 studies/noticed.json, or another file, is written after each mistake: the test that noticed it is run first the next time,
 and the others only if it passes, which takes a fraction of the time. A run that was broken off goes on where it ended: a
@@ -38,6 +39,8 @@ NOTICED = ROOT / "studies" / "noticed.json"
 # Times longer than the unbroken project took, compilation included, before tests count as never ending: a mistake can make
 # a sampler loop for ever. And the seconds that they may take in any case.
 _SLOWER, _LEAST_SECONDS = 5, 180
+# Seconds that the slow tests of a family may take.
+_SLOW_SECONDS = 1800
 # pytest's exit codes for a test that is not there, and the form of what it prints of one that failed.
 _NO_SUCH_TEST = (4, 5)
 _IS_TEST = re.compile(r"[\w/]+\.py::\S")
@@ -469,10 +472,10 @@ class Project:
             raise SystemExit(f"the unbroken project fails: {failure}")
         self.seconds[family] = time.monotonic() - started
 
-    def first_failure(self, family: str, seconds: float, only: Sequence[str] = ()) -> str:
+    def first_failure(self, family: str, seconds: float, only: Sequence[str] = (), marked: str = "not slow") -> str:
         """The first test of a family that fails, or an empty string; tests that do not end in so many seconds fail.
 
-        ``only`` are tests to run in place of all, as earlier answers have them.
+        ``only`` are tests to run in place of all that are ``marked`` so, as earlier answers have them.
         """
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
         folder = f"tests/{FOLDERS.get(family, family)}"
@@ -486,6 +489,7 @@ class Project:
                     "-x",
                     "-q",
                     "--no-header",
+                    *("-m", "slow or not slow" if only else marked),
                     *(f"{folder}/{test}" for test in tests),
                 ],
                 cwd=self.folder,
@@ -496,10 +500,11 @@ class Project:
                 timeout=seconds,
             )
         except subprocess.TimeoutExpired:
-            return f"the tests did not end in {seconds:.0f} s"
+            # Slow tests may be slow for another reason.
+            return "" if marked == "slow" else f"the tests did not end in {seconds:.0f} s"
         if result.returncode == 0:
             return ""
-        if only and result.returncode in _NO_SUCH_TEST:  # it has another name now
+        if (only or marked == "slow") and result.returncode in _NO_SUCH_TEST:  # none, or of another name now
             return ""
         found = re.search(r"^(?:FAILED|ERROR) (\S+\.py(?:::.+?)?)(?: - .*)?$", result.stdout, re.MULTILINE)
         return (
@@ -525,7 +530,9 @@ class Project:
             for test in likely:
                 if failure := self.first_failure(mistake.family, most, [test]):
                     return failure
-            return self.first_failure(mistake.family, most)
+            return self.first_failure(mistake.family, most) or self.first_failure(
+                mistake.family, _SLOW_SECONDS, marked="slow"
+            )
         finally:
             path.write_text(right, encoding="utf-8")
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
