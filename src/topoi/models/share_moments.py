@@ -232,7 +232,7 @@ class Sums(NamedTuple):
     products: Array
     word_squares: float | Array
 
-    def with_others(self, others: Sums, weight: float) -> Sums:
+    def with_others(self, others: Sums, weight: float | Array) -> Sums:
         """The sums, with those of other documents, each of which counts ``weight`` times."""
         return Sums(
             self.n_docs + weight * others.n_docs,

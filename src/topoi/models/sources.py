@@ -234,8 +234,8 @@ class ArraySource:
         """Nonzero topic counts of what authors wrote, and deviations of shares (``topoi.models.written``)."""
         last = {"topic": self.assignments.topic, "slot": self.assignments.slot}
         samples = [last] if self.averaged is None else self.averaged.samples
-        *cells, deviation = written_words(self._corpus, samples, self.alpha, self.alpha_sum)
-        return tuple(cells), deviation
+        start, topic, sums, deviation = written_words(self._corpus, samples, self.alpha, self.alpha_sum)
+        return (start, topic, sums), deviation
 
     def _author_counts(self, sample: Sample) -> Any:
         """Tokens of all authors per topic in one sample, a sparse matrix; those of private authors are left out."""
