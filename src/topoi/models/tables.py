@@ -122,7 +122,7 @@ class Tables(Generic[PosteriorT]):
         counts = np.stack([written.column(k) for k in topics])
         weight = counts + alpha[topics, None]
         if choice("by", by, ("mixture", "words")) == "mixture":
-            weight = weight / (written.totals + written.alpha_sum)
+            weight = weight / (written.totals + self._first.alpha_sum)
         share = weight / weight.sum(axis=1, keepdims=True)
         eligible = np.flatnonzero(written.totals >= max(min_words, 0))
         best = eligible[largest(share[:, eligible], whole_number("n", n))]
@@ -168,7 +168,9 @@ class Tables(Generic[PosteriorT]):
         known = self.authors_
         rows = np.arange(len(known)) if author is None else np.array([find_name(author, known, "author")])
         written = self._first.written
-        share, count = written.shares(rows), whole_tokens(written.counts(rows))
+        counts = written.counts(rows)
+        share = (counts + self._first.alpha) / (written.totals[rows, None] + self._first.alpha_sum)
+        count = whole_tokens(counts)
         best = largest(share, share.shape[1] if n is None else whole_number("n", n))
         frame = pd.DataFrame(
             {
