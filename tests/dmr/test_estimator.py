@@ -363,3 +363,32 @@ def test_settings_to_compare_are_lists(variances, widths, message: str) -> None:
     model = topoi.DirichletMultinomialRegression(2, features=["year"], n_iter=2, random_state=0).fit(corpus)
     with pytest.raises(ModelError, match=message):
         model.cross_validate(variances, widths, n_iter=2)
+
+
+def test_words_of_a_saved_document_have_the_conditionals_of_its_own_alpha(tmp_path):
+    corpus = topoi.Corpus.from_tokens(
+        [["a", "b", "b", "c"], ["c", "c", "d", "a"]] * 20, metadata={"venue": ["A", "B"] * 20}
+    )
+    model = topoi.DirichletMultinomialRegression(
+        3, features=["venue"], beta=0.1, n_iter=80, average=False, random_state=1, progress=False
+    ).fit(corpus)
+    model.save(tmp_path / "model.topoi")
+    view = topoi.view(tmp_path / "model.topoi")
+    chain = model.chains_[0]
+    topic = np.array(chain.assignments.topic, int)
+    alphas = chain.priors.rows[:, :3].astype(float)
+    assert np.abs(np.log(alphas[0] / alphas[1])).max() > 0.5  # the two differ
+    words = np.zeros((3, corpus.n_words))
+    np.add.at(words, (topic, corpus.tokens), 1)
+    for d in (0, 1):
+        labels = view.label_stored(view.chains_[0].document(d), 0, 1, 1).topic
+        here = slice(corpus.doc_start[d], corpus.doc_start[d + 1])
+        own = np.bincount(topic[here], minlength=3)
+        for i, (w, k) in enumerate(zip(corpus.tokens[here], topic[here], strict=True)):
+            less = np.eye(3)[k]
+            p = (
+                (own - less + alphas[d])
+                * (words[:, w] - less + 0.1)
+                / (words.sum(axis=1) - less + 0.1 * corpus.n_words)
+            )
+            np.testing.assert_allclose(labels[i], p / p.sum(), rtol=1e-4)

@@ -461,3 +461,42 @@ def test_an_update_does_not_change_the_strength_of_seeds():
     before = model.guidance_report()["strength"].tolist()
     model.update([[f"w{i % 60}" for i in range(j, j + 40)] for j in range(200)], n_iter=3)
     assert model.guidance_report()["strength"].tolist() == before == [10]
+
+
+@pytest.mark.parametrize("authors", [None, [["Ann", "Bob"], ["Bob"]]])
+def test_words_of_a_saved_document_have_their_conditionals_among_its_topics(tmp_path, authors):
+    told = {"doc_labels": [["x"], ["y"]], "seeds": {"y": {"a": 2}}, "ban": {"y": ["b"]}}
+    corpus = small_corpus(authors=None if authors is None else [authors[0], *authors])
+    model = make_model(told, authors, n_iter=3, average=False).fit(corpus)
+    model.save(tmp_path / "guided.topoi")
+    view = topoi.view(tmp_path / "guided.topoi")
+    prior, mask = prior_and_mask(told, corpus)
+    found = model.chains_[0].assignments
+    topic, slot = np.array(found.topic, int), np.array(found.slot, int)
+    for d in range(corpus.n_docs):
+        labels = view.label_stored(view.chains_[0].document(d), 0, 1, 1)
+        n_slots = labels.slot.shape[1]
+        for i, at in enumerate(range(corpus.doc_start[d], corpus.doc_start[d + 1])):
+            p = np.zeros((3, n_slots))
+            for k, q in product(range(3), range(n_slots)):
+                other, who = topic.copy(), slot.copy()
+                other[at], who[at] = k, q
+                p[k, q] = np.exp(log_joint(corpus, other, who, prior, mask))
+            np.testing.assert_allclose(labels.topic[i], p.sum(axis=1) / p.sum(), rtol=1e-4, atol=1e-12)
+            np.testing.assert_allclose(labels.slot[i], p.sum(axis=0) / p.sum(), rtol=1e-4, atol=1e-12)
+        sampled = view.label_stored(view.chains_[0].document(d), 5, 20, 1)
+        assert (sampled.topic[:, ~mask[d]] == 0).all()
+    assert not mask.all()
+
+
+@pytest.mark.parametrize("family", [topoi.HierarchicalDirichletProcess, topoi.DirichletMultinomialRegression])
+def test_words_of_a_saved_document_have_its_topics_alone_in_other_families(tmp_path, family):
+    corpus = topoi.Corpus.from_tokens([["a", "b", "b", "c"], ["c", "a", "b", "a"]] * 8, dates=[1990, 1991] * 8)
+    how = {"n_topics": 4, "features": ["year"]} if family is topoi.DirichletMultinomialRegression else {}
+    model = family(**how, doc_labels=[["x"], ["y"]] * 8, n_iter=5, random_state=0, progress=False).fit(corpus)
+    model.save(tmp_path / "labelled.topoi")
+    view = topoi.view(tmp_path / "labelled.topoi")
+    for d, other in ((0, 1), (1, 0)):
+        labels = view.label_stored(view.chains_[0].document(d), 2, 20, 1).topic
+        assert (labels[:, other] == 0).all()
+        assert (labels[:, 1 - other] > 0).all()

@@ -266,8 +266,8 @@ class StoredSource(CountSource, Protocol):
         """The graph, checked, and the Dirichlet parameter of each edge."""
         ...
 
-    def array(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        """An array of the model, of a known shape."""
+    def array(self, name: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+        """An array of the model, of a known shape; None for a length that is not known."""
         ...
 
 

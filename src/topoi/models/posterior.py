@@ -563,6 +563,10 @@ class SampledPosterior(Posterior, Generic[AssignmentsT]):
         """Priors of a training document, if they are not those of new ones."""
         return priors
 
+    def _rows_of(self, document: int, rows: Counts) -> Counts:
+        """Counts as a training document sees them, if it may not have all topics."""
+        return rows
+
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan) -> Labels:
         """Probabilities of topics and authors for every token of a new text; without authors, as by somebody new."""
         return self._sample_new(tokens, authors, plan, labels=True)[1]
@@ -588,7 +592,7 @@ class SampledPosterior(Posterior, Generic[AssignmentsT]):
         small, rows, priors = self._local_problem(document.tokens, authors, self._has_private(authors), weighted=True)
         if self.n_samples > 1:
             rows = self._as_in_last(document, small, rows)
-        priors = self._priors_of(document.number, priors)
+        rows, priors = self._rows_of(document.number, rows), self._priors_of(document.number, priors)
         stream = self._stream(document.tokens, authors, plan, 2)
         return self._sampled(small, self._last_assignments(document), rows, priors, plan, stream, True)[1]
 

@@ -100,16 +100,29 @@ def undo_prefix(step: int) -> str:
     return f"{_UNDO}{int(step)}_"
 
 
-def get_array(connection: sqlite3.Connection, model_id: int | None, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Read one array of a known shape; raise ``StoreError`` if it is missing or has another shape."""
+def get_array(
+    connection: sqlite3.Connection, model_id: int | None, name: str, shape: tuple[int | None, ...]
+) -> NDArray[Any]:
+    """Read one array of a known shape (None: any length); ``StoreError`` if it is missing or has another shape."""
     row = connection.execute(
         "SELECT array_id, name, dtype, shape FROM array WHERE model_id IS ? AND name = ?", (model_id, name)
     ).fetchone()
     if row is None:
         raise StoreError(f"there is no array {name!r}")
-    if row[3] != json.dumps(shape):
+    if not _fits(row[3], shape):
         raise StoreError(f"array {name!r} has not the shape {shape}")
     return _get_array(connection, *row)
+
+
+def _fits(stored: object, shape: tuple[int | None, ...]) -> bool:
+    """Whether a shape in a file is the expected one."""
+    try:
+        sizes = read_json(stored)
+    except ValueError:
+        return False
+    if not isinstance(sizes, list) or len(sizes) != len(shape):
+        return False
+    return all(n is None or n == there for n, there in zip(shape, sizes, strict=True))
 
 
 class LastParts:

@@ -180,8 +180,8 @@ class StoredCounts:
         except ModelError as error:
             raise self.damaged(str(error)) from error
 
-    def array(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        """An array of the model, of a known shape."""
+    def array(self, name: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+        """An array of the model, of a known shape; None for a length that is not known."""
         with self._store.connection() as connection:
             return get_array(connection, self._model_id, name, shape)
 

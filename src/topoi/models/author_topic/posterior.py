@@ -275,6 +275,26 @@ class LabelledPosterior(KeptMixtures, AuthorTopicPosterior):
         spread = sampled_moments(self._sample_counts(first, last), alpha).deviation
         return np.zeros(alpha.shape) if spread is None else spread
 
+    def _rows_of(self, document: int, rows: Counts) -> Counts:
+        return without_closed(rows, self.document_shares(document))
+
+
+def without_closed(rows: Counts, shares: NDArray[np.float64]) -> Counts:
+    """Counts as a document sees them that may not have the topics of which it has no share, in memory or in a store.
+
+    Those topics are as if they had infinitely many words: no word has a weight there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.kernels.counts import Counts
+    >>> from topoi.models.author_topic.posterior import without_closed
+    >>> none = np.zeros((0, 2), np.float32), np.zeros(0)
+    >>> without_closed(Counts(none[0], np.array([3.0, 5.0]), *none), np.array([1.0, 0.0])).topic.tolist()
+    [3.0, inf]
+    """
+    return rows._replace(topic=np.where(shares == 0.0, np.inf, rows.topic))
+
 
 def _alpha(priors: Priors, n_topics: int) -> tuple[NDArray[np.float64], float]:
     return np.asarray(priors.alpha[:n_topics], np.float64), float(priors.alpha_sum)

@@ -345,6 +345,7 @@ checkpoint_every, progress
         progress, arrays = super()._state()
         matrix = self._sampler.design
         rows = {"design_data": matrix.data, "design_column": matrix.indices, "design_start": matrix.indptr}
+        rows["design_point"] = self.coefficients_  # for views, which read the alpha of a document from them
         return progress | {"design": self.design_.to_plain()}, arrays | rows
 
     def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:

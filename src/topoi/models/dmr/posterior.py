@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,15 @@ from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.kernels.counts import Documents, Priors
+from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in
-from topoi.models.author_topic.posterior import AuthorTopicPosterior
+from topoi.models.author_topic.posterior import AuthorTopicPosterior, without_closed
+from topoi.models.contract import StoredSource
 from topoi.models.dmr.likelihood import alpha_rows
+from topoi.models.guidance.documents import limits_documents
 from topoi.models.kept_mixtures import KeptMixtures
 from topoi.models.ranges import document_range
 from topoi.models.share_moments import sampled_moments
@@ -52,6 +55,16 @@ class RegressionPosterior(KeptMixtures, AuthorTopicPosterior):
     New documents are ``DesignedDocuments``; those with the same metadata have the same prior.
     """
 
+    _stored: StoredSource | None = None
+    _has_sets = False
+
+    @classmethod
+    def from_source(cls, source: StoredSource, settings: dict[str, Any]) -> Self:
+        """The posterior of a model in a store."""
+        found = super().from_source(source, settings)
+        found._stored, found._has_sets = source, limits_documents(settings)
+        return found
+
     @property
     def coefficients(self) -> NDArray[np.float64]:
         """Coefficients, topics × columns of the design."""
@@ -73,6 +86,36 @@ class RegressionPosterior(KeptMixtures, AuthorTopicPosterior):
     def alphas(self, documents: Documents | DesignedDocuments) -> NDArray[np.float64]:
         """Dirichlet parameters of each document: documents × topics."""
         return alpha_rows(_designed(documents).rows(self.coefficients.shape[1]), self.coefficients)
+
+    def _priors_of(self, document: int, priors: Priors) -> Priors:
+        """Priors with the alpha that a training document's own metadata give."""
+        row = np.zeros(padded(self.n_topics), np.float32)
+        row[: self.n_topics] = self._alpha_of(document)
+        return priors._replace(alpha=row, alpha_sum=math.fsum(row.tolist()))
+
+    def _rows_of(self, document: int, rows: Counts) -> Counts:
+        return without_closed(rows, self.document_shares(document)) if self._has_sets else rows
+
+    def _alpha_of(self, document: int) -> NDArray[np.float64]:
+        if self._stored is None:
+            return np.asarray(self.priors.rows[document, : self.n_topics], np.float64)
+        design, coefficients = self._stored_design
+        return alpha_rows(design[document], coefficients)[0]
+
+    @cached_property
+    def _stored_design(self) -> tuple[csr_matrix, NDArray[np.float64]]:
+        """The design of the training documents and the coefficients of a model in a store, checked."""
+        source = self._stored
+        assert source is not None
+        point = np.asarray(source.array("design_point", (self.n_topics, None)), np.float64)
+        start = source.array("design_start", (len(self._doc_start),)).astype(np.int64)
+        n = int(start[-1])
+        column, data = source.array("design_column", (n,)).astype(np.int64), source.array("design_data", (n,))
+        ordered = start[0] == 0 and (np.diff(start) >= 0).all()
+        inside = column.min(initial=0) >= 0 and column.max(initial=-1) < point.shape[1]
+        if not (ordered and inside and np.isfinite(point).all() and np.isfinite(data).all()):
+            raise source.damaged("the design of the regression is damaged")
+        return csr_matrix((data, column, start), shape=(len(start) - 1, point.shape[1])), point
 
     def is_integrated(self, documents: Documents | DesignedDocuments) -> NDArray[np.bool_]:
         """True for all documents: every mixture is unknown."""
