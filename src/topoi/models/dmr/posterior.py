@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
-from topoi.errors import ModelError
+from topoi.errors import ModelError, StoreError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
@@ -107,7 +107,10 @@ class RegressionPosterior(KeptMixtures, AuthorTopicPosterior):
         """The design of the training documents and the coefficients of a model in a store, checked."""
         source = self._stored
         assert source is not None
-        point = np.asarray(source.array("design_point", (self.n_topics, None)), np.float64)
+        try:
+            point = np.asarray(source.array("design_point", (self.n_topics, None)), np.float64)
+        except StoreError as error:
+            raise source.damaged("the coefficients are missing; load the model and save it again") from error
         start = source.array("design_start", (len(self._doc_start),)).astype(np.int64)
         n = int(start[-1])
         column, data = source.array("design_column", (n,)).astype(np.int64), source.array("design_data", (n,))
