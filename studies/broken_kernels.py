@@ -416,6 +416,7 @@ FOLDERS["guidance"] = "models"
 GUIDANCE_MISTAKES = [
     Mistake("guidance: phantoms forgotten in topics' totals", PHANTOMS, "counts.topic[...] += self.totals(beta)\n        self._ban", "self._ban"),
     Mistake("guidance: beta of banned words still in the totals", PHANTOMS, "found - np.rint(lost / _GRID) * _GRID", "found"),
+    Mistake("guidance: stored documents have all topics", AUTHOR_PRIOR, "np.where(shares == 0.0, np.inf, rows.topic)", "rows.topic"),
     Mistake("guidance: banned words keep their beta", PHANTOMS, "= -np.asarray(beta, np.float32)[self.banned_word]\n", "= 0.0\n"),
     Mistake("guidance: phantoms forgotten after a recount", AUTHOR_STATE, "            self.guidance.phantoms.add_to(chain.counts, chain.priors.beta)\n", "            pass\n"),
     Mistake("guidance: bans keep an old beta", AUTHOR_STATE, "            self.guidance.phantoms.change_beta(chain.counts, before.beta, chain.priors.beta)\n", "            pass\n"),

@@ -49,6 +49,7 @@ MISTAKES = [
     ("regression: the chosen variance not kept", STATE, "chain.priors = self.priors(found, beta, variance, draws=draws)", "chain.priors = self.priors(found, beta, priors.variance, draws=draws)"),
     ("regression: new documents have the mean alpha", POSTERIOR, "document_range(documents, d, d + 1))[0]", "documents).mean(axis=0)"),
     ("regression: documents' shares smoothed by the mean alpha", POSTERIOR, "rows[:, : self.n_topics] = self.alphas(part)", "rows[:, : self.n_topics] = self.alpha"),
+    ("regression: stored documents have the mean alpha", POSTERIOR, "return priors._replace(alpha=row, alpha_sum=math.fsum(row.tolist()))", "return priors"),
     ("regression: a checkpoint forgets the coefficients", STATE, "\"coefficients\": priors.coefficients,", "\"coefficients\": self.plan.mean,"),
     ("regression: the worst width is chosen", SELECTION, "max(int(np.argmax(found)) - 1, 0)", "max(int(np.argmin(found)) - 1, 0)"),
     ("regression: left-out documents are trained on", SELECTION, "np.flatnonzero(fold != number)", "np.flatnonzero(fold >= 0)"),
