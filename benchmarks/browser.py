@@ -36,8 +36,14 @@ MIX = {
     "trends": 1,
     "authors": 1,
     "documents": 1,
+    "documents of a topic and years": 2,
+    "documents by an author": 1,
     "search": 2,
     "complete.json": 3,
+    "map": 1,
+    "map.json": 1,
+    "together": 1,
+    "oddities": 1,
 }
 # A paper of eight pages: some five thousand words.
 PAPER_CHARACTERS = 32_000
@@ -105,6 +111,7 @@ class Collection:
             "document": page["collection"]["n_documents"],
             "word": page["collection"]["n_words"],
         }
+        self.years = [page["collection"][f"{end}_year"] or 0 for end in ("first", "last")]
         self.words = [word for topic in page["topics"] for word in topic["words"]]
 
     @staticmethod
@@ -116,6 +123,12 @@ class Collection:
     def address(self, kind: str, chance: random.Random) -> str:
         if kind in self.sizes:
             return f"{self.root}{kind}/{chance.randrange(self.sizes[kind])}"
+        if kind == "documents of a topic and years":
+            first = chance.randint(self.years[0], self.years[1])
+            asked = {"topic": chance.randrange(self.topics), "from": first, "to": min(first + 5, self.years[1])}
+            return f"{self.root}documents?" + urllib.parse.urlencode(asked)
+        if kind == "documents by an author":
+            return f"{self.root}documents?author={chance.randrange(self.sizes['author'])}"
         if kind in ("search", "complete.json"):
             word = chance.choice(self.words)
             return f"{self.root}{kind}?" + urllib.parse.urlencode({"q": word[: chance.randint(2, 6)]})
@@ -183,7 +196,12 @@ def labelling(port: int, collection: Collection, seed: int) -> dict[str, list[fl
     def again() -> None:
         get(port, collection.address("document", chance) + ".json?burn_in=10&samples=10&lag=2")
 
+    def compare() -> None:
+        two = {f"{side}.topic": chance.randrange(collection.topics) for side in "ab"}
+        get(port, f"{collection.root}groups.json?{urllib.parse.urlencode(two)}")
+
     return {
+        "documents of two topics compared": times(compare, 5),
         f"a document's text, pasted (mean {_mean_words(abstracts)} words)": times(lambda: post(short), len(abstracts)),
         f"texts of {PAPER_CHARACTERS:,} characters, pasted (mean {_mean_words(papers)} words)": times(
             lambda: post(long), len(papers)
