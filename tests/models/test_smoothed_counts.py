@@ -115,3 +115,30 @@ def test_a_range_is_sorted_and_nothing_else(n):
     expected[3 : n + 3].sort()
     sort_range(values, 3, n + 3)
     assert np.array_equal(values, expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("measure", ["jensen-shannon", "hellinger", "symmetrised-kl"])
+def test_the_nearest_rows_are_those_of_all_distances(seed, measure):
+    rng = np.random.default_rng(seed)
+    mixtures = rng.dirichlet(np.full(12, 0.3), 3000)
+    counts = np.array([rng.multinomial(rng.integers(0, 60), mixture) for mixture in mixtures])
+    counts[100:140] = counts[100]  # ties
+    counts[7, 0] = 5000  # more than tables have
+    made = SmoothedCounts.from_counts(counts, np.full(12, 0.5 if measure == "symmetrised-kl" else 0.0))
+    among = rng.permutation(3000)[:2500]
+    for row in (100, 7, 0, 1):
+        p = made.shares(row)[0]
+        expected = distances(p, made.shares(among), measure)
+        order = np.argsort(made.distances(p, measure)[among], kind="stable")[:10]
+        found, distance = made.nearest(p, measure, 10, among)
+        np.testing.assert_array_equal(found, among[order])
+        np.testing.assert_allclose(distance, np.sort(expected)[:10], atol=1e-7)
+    assert made.nearest(p, measure, 0, among)[0].tolist() == []
+
+
+@given(st.floats(0.0, 1e3))
+def test_the_bound_of_divergences_holds_for_every_column(t):
+    """log 2 · (1 − √t)² ≤ log(2 / (1 + t)) + t log(2 t / (1 + t)), of which the bound on distances is a sum."""
+    f = np.log(2 / (1 + t)) + (t * np.log(2 * t / (1 + t)) if t else 0.0)
+    assert f >= np.log(2) * (1 - np.sqrt(t)) ** 2 - 1e-12 * (1 + t)

@@ -13,7 +13,7 @@ from topoi.analysis.given import find_document, need_topic, need_topics, with_ra
 from topoi.errors import ModelError
 from topoi.models.resampling import LEVEL
 from topoi.models.share_moments import Moments, with_interval
-from topoi.models.smoothed_counts import MEASURES, whole_tokens
+from topoi.models.smoothed_counts import MEASURES, distances, whole_tokens
 from topoi.models.validation import choice, whole_number
 from topoi.retrieval.expertise import bag_scores, index_of
 
@@ -178,15 +178,17 @@ def similar_documents(
     # Smoothing makes short documents alike whatever their topics; only KL needs it, to avoid zeros.
     compared = documents if measure == "symmetrised-kl" else documents.unsmoothed()
     own = (counts + compared.alpha) / (counts.sum() + compared.alpha_sum)
-    distance = compared.distances(own, measure)
     rows = np.flatnonzero(documents.totals > 0)
-    rows = rows[rows != position]
+    rows, n = rows[rows != position], whole_number("n", n)
     score = _word_scores(model, position, document) if by_words else None
-    order = np.argsort(distance[rows] if score is None else -score[rows], kind="stable")
-    best = rows[order[: whole_number("n", n)]]
+    if score is not None:
+        best = rows[np.argsort(-score[rows], kind="stable")[:n]]
+        distance = distances(own, compared.shares(best), measure)
+    else:
+        best, distance = compared.nearest(own, measure, n, rows)
     columns = model.catalogue_.document_columns(best) | {
         **({} if score is None else {"score": score[best]}),
-        "distance": distance[best],
+        "distance": distance,
         "n_words": whole_tokens(documents.totals[best]),
         "topics": pd.Series([shared_topics(own, other) for other in compared.shares(best)], dtype=object),
     }

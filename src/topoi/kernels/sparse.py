@@ -42,21 +42,28 @@ def row_products(start, column, number, columns):
 
 
 @compiled
-def lifted_sums(start, column, number, alpha, weight):
-    """Σ (log(n + alpha) − log alpha) · weight of each row."""
-    sums = np.zeros(len(start) - 1)
-    # Most counts are small, and alpha is often constant: look up their logarithms.
-    even, table = True, np.empty(1024)
+def lift_table(alpha, width):
+    """log(n + alpha) − log alpha for n below ``width``: columns × numbers."""
+    table = np.empty((len(alpha), width))
     for k in range(len(alpha)):
-        even &= alpha[k] == alpha[0]
-    for n in range(len(table)):
-        table[n] = np.log1p(n / alpha[0])
-    for r in range(len(sums)):
+        for n in range(width):
+            table[k, n] = np.log1p(n / alpha[k])
+    return table
+
+
+@compiled
+def divergence_parts(start, column, number, alpha, table, p, log_p, rows):
+    """Σ n · log p and Σ (log(n + alpha) − log alpha) · p of some rows; most counts are small and looked up."""
+    own, other = np.zeros(len(rows)), np.zeros(len(rows))
+    width = table.shape[1]
+    for at in range(len(rows)):
+        r, first, second = rows[at], 0.0, 0.0
         for i in range(start[r], start[r + 1]):
-            n, k = number[i], column[i]
-            lift = table[n] if even and n < len(table) else np.log1p(n / alpha[k])
-            sums[r] += lift * weight[k]
-    return sums
+            n, k = np.int64(number[i]), column[i]
+            first += n * log_p[k]
+            second += (table[k, n] if n < width else np.log1p(n / alpha[k])) * p[k]
+        own[at], other[at] = first, second
+    return own, other
 
 
 @compiled
@@ -93,14 +100,29 @@ def square_sums(start, column, number, alpha):
 
 
 @compiled
-def divergence_sums(start, column, number, room, p):
-    """Jensen–Shannon divergence of ``p`` from each row n / room, without a prior.
+def overlap_sums(start, column, number, root):
+    """Σ √n · root of each row; the roots of small counts are looked up."""
+    table = np.sqrt(np.arange(1024.0))
+    sums = np.zeros(len(start) - 1)
+    for r in range(len(sums)):
+        total = 0.0
+        for i in range(start[r], start[r + 1]):
+            n = np.int64(number[i])
+            total += (table[n] if n < 1024 else np.sqrt(np.float64(n))) * root[column[i]]
+        sums[r] = total
+    return sums
+
+
+@compiled
+def divergence_sums(start, column, number, room, p, rows):
+    """Jensen–Shannon divergence of ``p`` from some rows n / room, without a prior.
 
     A column where only one of the two is nonzero contributes its share times log 2 / 2, so that only columns that both
     have need logarithms.
     """
-    found = np.zeros(len(start) - 1)
-    for r in range(len(found)):
+    found = np.zeros(len(rows))
+    for at in range(len(rows)):
+        r = rows[at]
         both, q_alone, p_shared = 0.0, 0.0, 0.0
         for i in range(start[r], start[r + 1]):
             q, own = number[i] / room[r], p[column[i]]
@@ -110,7 +132,7 @@ def divergence_sums(start, column, number, room, p):
                 p_shared += own
             else:
                 q_alone += q
-        found[r] = (both + np.log(2.0) * (q_alone + 1.0 - p_shared)) / 2.0
+        found[at] = (both + np.log(2.0) * (q_alone + 1.0 - p_shared)) / 2.0
     return found
 
 

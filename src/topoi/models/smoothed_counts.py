@@ -7,6 +7,7 @@ a sum that all rows share.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,10 @@ from topoi.models.validation import choice
 MEASURES = ("symmetrised-kl", "jensen-shannon", "hellinger", "cosine")
 _ROWS_AT_ONCE = 4096
 _CELLS_AT_ONCE = 2**17
+# Counts below this are looked up in place of taking their logarithms.
+_LOOKED_UP = 128
+# A bound is computed first where there are so many times more rows than are asked for; and its rounding errors.
+_MANY, _ROUNDING = 20, 1e-12
 # Nonzero counts, row by row: rows, columns, numbers.
 Cells = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
@@ -223,15 +228,48 @@ class SmoothedCounts:
     def distances(self, p: NDArray[np.float64], measure: str) -> NDArray[np.float64]:
         """Distances of a mixture to every row, as in ``topoi.models.smoothed_counts.distances``."""
         if measure == "symmetrised-kl" and self.alpha.min() > 0:
-            return self._symmetrised_kl(p)
+            return self._symmetrised_kl(p, np.arange(len(self)))
         if measure == "jensen-shannon" and self.alpha_sum == 0:
-            return self._jensen_shannon(p)
+            return self._jensen_shannon(p, np.arange(len(self)))
         if measure in ("hellinger", "cosine"):
             return self._hellinger(p) if measure == "hellinger" else self._cosine(p)
         found = np.empty(len(self))
         for rows in blocks(len(self)):
             found[rows] = distances(p, self.shares(np.arange(rows.start, rows.stop)), measure)
         return found
+
+    def nearest(
+        self, p: NDArray[np.float64], measure: str, n: int, among: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The ``n`` rows of ``among`` with the smallest distances to a mixture, and these; ties in their order there.
+
+        Rows that cannot be among them, by a bound that is cheaper than the Jensen-Shannon distance, are left out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topoi.models.smoothed_counts import SmoothedCounts
+        >>> rows = SmoothedCounts.from_counts(np.array([[4, 0], [3, 1], [0, 4]]), np.zeros(2))
+        >>> found, distance = rows.nearest(np.array([1.0, 0.0]), "jensen-shannon", 2, np.arange(3))
+        >>> found.tolist(), distance.round(3).tolist()
+        ([0, 1], [0.0, 0.311])
+        """
+        rows = np.asarray(among, np.int64)
+        if measure == "symmetrised-kl" and self.alpha.min() > 0:
+            distance = self._symmetrised_kl(p, rows)
+        elif measure == "jensen-shannon" and self.alpha_sum == 0:
+            if len(rows) > _MANY * n:
+                bound = self._at_least(p)[rows]
+                first = rows[np.argpartition(bound, n)[:n]]
+                rows = rows[bound <= self._jensen_shannon(p, first).max(initial=0.0)]
+            distance = self._jensen_shannon(p, rows)
+        else:
+            distance = self.distances(p, measure)[rows]
+        if len(rows) > _MANY * n:
+            some = np.flatnonzero(distance <= np.partition(distance, n)[n])
+            rows, distance = rows[some], distance[some]
+        order = np.argsort(distance, kind="stable")[:n]
+        return rows[order], distance[order]
 
     def log_likelihoods(self, word_topics: NDArray[np.float64], times: NDArray[Any]) -> NDArray[np.float64]:
         """Log probability of a bag of words under each row's mixture alone.
@@ -316,24 +354,33 @@ class SmoothedCounts:
         beyond = sparse.entropy_sums(*self._cells, self._prior)
         return np.asarray((beyond + (self._prior * np.log(self._prior)).sum()) / self._room - np.log(self._room))
 
-    def _cross(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Σ p log q for every row q."""
-        beyond = sparse.lifted_sums(*self._cells, self._prior, p)
-        return np.asarray(beyond + p @ np.log(self._prior) - np.log(self._room))
+    @cached_property
+    def _lifts(self) -> NDArray[np.float64]:
+        return np.asarray(sparse.lift_table(self._prior, _LOOKED_UP))
 
-    def _symmetrised_kl(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _symmetrised_kl(self, p: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distances of some rows."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_p = np.log(p)
-            q_log_p = (self._sums(log_p) + self._prior @ log_p) / self._room
-            found = self._own_entropy - q_log_p - self._cross(p) + (p * log_p).sum()
+            log_p, room = np.log(p), self._room[rows]
+            n_log_p, lifts = sparse.divergence_parts(*self._cells, self._prior, self._lifts, p, log_p, rows)
+            q_log_p = (n_log_p + self._prior @ log_p) / room
+            p_log_q = lifts + p @ np.log(self._prior) - np.log(room)
+            found = self._own_entropy[rows] - q_log_p - p_log_q + (p * log_p).sum()
         return np.asarray(np.maximum(found, 0.0))
 
-    def _jensen_shannon(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        divergence = sparse.divergence_sums(*self._cells, self._room, p)
-        even = self._total == 0
+    def _jensen_shannon(self, p: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distances of some rows."""
+        divergence = sparse.divergence_sums(*self._cells, self._room, p, rows)
+        even = self._total[rows] == 0
         if even.any():
             divergence[even] = distances(p, np.full((1, len(p)), 1.0 / len(p)), "jensen-shannon") ** 2
         return np.asarray(np.sqrt(np.maximum(divergence, 0.0)))
+
+    def _at_least(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A bound that no row's Jensen–Shannon distance is below: its divergence is at least log 2 · (1 − Σ √(p q))."""
+        overlap = sparse.overlap_sums(*self._cells, np.sqrt(p)) / np.sqrt(self._room)
+        bound = np.sqrt(np.maximum(math.log(2.0) * (1.0 - overlap) - _ROUNDING, 0.0))
+        return np.asarray(np.where(self._total > 0, bound, 0.0))
 
     def _hellinger(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         beyond = sparse.root_sums(*self._cells, self._prior, np.sqrt(p))

@@ -21,7 +21,7 @@ from topoi.errors import StoreError
 # Below SQLite's limit for one value, and small enough that memory grows only with the bytes a file really holds.
 PART_BYTES = 16 * 2**20
 # Smaller parts for arrays of samples: they are read one document at a time, and zlib unpacks a part from its start.
-_SAMPLES, _SAMPLE_BYTES = "_samples_", 2**19
+_SAMPLES, _SAMPLE_BYTES = "_samples_", 2**16
 _DTYPES = frozenset({"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8"})
 _MOST_DIMENSIONS = 8
 # Names of arrays that a model had before an edit begin with this, and the edit's step.

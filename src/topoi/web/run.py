@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import gc
 import importlib
 import os
 import socket
@@ -26,6 +27,8 @@ DEFAULT_PORT = 8765
 _PORTS_TRIED = 50
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as in malloc.h
 _LARGE_BLOCK = 256 * 1024
+# New objects between garbage collections, and collections of each generation before one of the next.
+_SELDOM = 20_000, 20, 50
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _HINT = 'the browser needs more packages: pip install "topoi[web]"'
 
@@ -74,6 +77,8 @@ def serve(
         chosen = door.getsockname()[1]
         app = make_app(file, read_only=read_only, host=host, port=chosen)
         address = address_of(host, chosen) + _first_path(app, name)
+        gc.set_threshold(*_SELDOM)
+        app.state.server.watcher.warming.then = _keep_what_is_there
         config = uvicorn.Config(
             app,
             log_level="warning",
@@ -103,6 +108,12 @@ def _spare_memory() -> None:
     # pandas loads pyarrow if it is installed, and numba loads scipy.linalg; no page uses either.
     _import_without("pandas", "pyarrow")
     _import_without("numba.np.arraymath", "scipy.linalg")
+
+
+def _keep_what_is_there() -> None:
+    """Leave names and rows that are read once out of later garbage collections, of which each would stop all pages."""
+    gc.collect()
+    gc.freeze()
 
 
 def _import_without(wanted: str, unneeded: str) -> None:

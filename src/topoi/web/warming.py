@@ -46,6 +46,8 @@ class Warming:
         self._waiting: deque[str] = deque()
         self._thread: threading.Thread | None = None
         self._on = False
+        # Called whenever a model is ready.
+        self.then: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Begin with all models of the file, the newest first; returns at once."""
@@ -97,3 +99,4 @@ class Warming:
                     return
                 slug = self._waiting.popleft()
             self.run(slug)
+            self.then()

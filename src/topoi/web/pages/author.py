@@ -14,12 +14,12 @@ from topoi.analysis.authors import enough_words
 from topoi.drawing import charts
 from topoi.drawing.words import clip
 from topoi.errors import NotFoundError, StoreError
-from topoi.models.smoothed_counts import distances, whole_tokens
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.web.pages import parameters
 from topoi.web.pages.author_trends import BesideYears, beside_collection
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_some_authors, numbered
-from topoi.web.pages.parts import banded_shares, documents_by_id, listed_rows, name_of_author, nearest
+from topoi.web.pages.parts import banded_shares, documents_by_id, listed_rows, name_of_author, nearest_of
 from topoi.web.pages.shapes import AuthorName, AuthorSize, BandedShare, Doc, Series, TopicSummary, WordLine
 from topoi.web.pages.text import listed, one_line, short
 from topoi.web.pages.timespan import YearSpan, chosen_span, limits
@@ -266,15 +266,17 @@ def _nearest(context: PageContext, author: int) -> list[tuple[int, float, list[T
     authors = context.view.chains_[0].written
     own = authors.shares(author)[0]
     likely = context.likely_authors.get(author)
+    known = enough_words(context.view, None) if likely is None else likely
+    known = known[known != author]
     if likely is None:
-        known = enough_words(context.view, None)
-        distance = authors.distances(own, "symmetrised-kl")
+        chosen, distance = authors.nearest(own, "symmetrised-kl", N_SIMILAR, known)
     else:
-        known, distance = likely, np.zeros(len(authors))
-        distance[known] = distances(own, authors.shares(known), "symmetrised-kl")
-    chosen = nearest(distance, known[known != author], N_SIMILAR)
-    shares = authors.shares(np.array(chosen, np.int64)) if chosen else []
-    return [(a, float(distance[a]), context.shared_badges(own, row)) for a, row in zip(chosen, shares, strict=True)]
+        chosen, distance = nearest_of(own, authors, "symmetrised-kl", N_SIMILAR, known)
+    shares = authors.shares(chosen) if len(chosen) else []
+    return [
+        (int(a), float(value), context.shared_badges(own, row))
+        for a, value, row in zip(chosen, distance, shares, strict=True)
+    ]
 
 
 def _coauthors(packed: str) -> list[AuthorSize]:

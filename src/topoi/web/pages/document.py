@@ -12,7 +12,6 @@ from typing_extensions import TypedDict
 from topoi.corpus.checked_json import read_json
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.share_moments import Moments
-from topoi.models.smoothed_counts import distances
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
@@ -25,7 +24,7 @@ from topoi.web.pages.parts import (
     banded_authors,
     banded_shares,
     doc_of,
-    nearest,
+    nearest_of,
     pieces_of,
     pieces_of_words,
 )
@@ -278,15 +277,14 @@ def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[T
     likely = context.likely_neighbours.get(number)
     if likely is None:
         rows = context.cache.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
-        distance = compared.distances(own, "jensen-shannon")
+        chosen, distance = compared.nearest(own, "jensen-shannon", N_SIMILAR, rows[rows != number])
     else:
-        rows, distance = likely, np.zeros(len(documents))
-        distance[rows] = distances(own, compared.shares(rows), "jensen-shannon")
-    chosen = nearest(distance, rows[rows != number], N_SIMILAR)
-    if not chosen:
-        return []
-    others = compared.shares(np.array(chosen))
-    return [(d, float(distance[d]), context.shared_badges(own, row)) for d, row in zip(chosen, others, strict=True)]
+        chosen, distance = nearest_of(own, compared, "jensen-shannon", N_SIMILAR, likely[likely != number])
+    others = compared.shares(chosen) if len(chosen) else []
+    return [
+        (int(d), float(value), context.shared_badges(own, row))
+        for d, value, row in zip(chosen, distance, others, strict=True)
+    ]
 
 
 def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
