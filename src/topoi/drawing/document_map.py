@@ -113,6 +113,8 @@ def document_map(
         return Markup("")
     step = max(len(placed) / MOST_DOTS, 1.0)
     chosen = placed[(np.arange(int(len(placed) / step)) * step).astype(np.int64)]
+    chosen = chosen[np.argsort(topic[chosen], kind="stable")]
+    here = np.searchsorted(topic[chosen], np.arange(max((one["topic"] for one in topics), default=0) + 2))
     low, high = places[placed].min(axis=0), places[placed].max(axis=0)
     size = np.maximum(high - low, 1e-9)
 
@@ -126,7 +128,7 @@ def document_map(
             return float(x), float(y)
 
         spots = scale * places[chosen] + shift
-        marks = [_dots(spots[topic[chosen] == one["topic"]], one) for one in topics]
+        marks = [_dots(spots[here[one["topic"]] : here[one["topic"] + 1]], one) for one in topics]
         if area:
             corners = " ".join(f"{number(x)},{number(y)}" for x, y in map(at, area))
             marks.append(element("polygon", points=corners, class_="lasso"))
@@ -144,7 +146,7 @@ def _dots(spots: Floats, topic: Mapping[str, Any]) -> Markup:
     """All dots of a topic as one path: points of no length with round ends."""
     if not len(spots):
         return Markup("")
-    data = "".join(f"M{number(x)} {number(y)}h0" for x, y in spots.tolist())
+    data = ("M%.1f %.1fh0" * len(spots)) % tuple(spots.ravel().tolist())
     return element("path", d=data, class_=f"dots {topic_class(topic)}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from topoi.drawing.svg import smoothed, smoothed_ends, window_for
+from topoi.drawing.svg import smoothed, smoothed_ends, window_for, windows
 
 # A mean rests on at least this part of the words of an average year.
 LEAST_WORDS = 0.25
@@ -110,5 +110,6 @@ def reliable_means(
     means = smoothed(share, window, words, least)
     if ends is None:
         return Means(means, [None] * len(means), [None] * len(means), window)
-    lower, upper = (smoothed_ends(end, share, window, words, least) for end in ends)
+    near = windows(share, window, words, least)
+    lower, upper = (smoothed_ends(end, share, window, words, least, near) for end in ends)
     return Means(means, lower, upper, window)
