@@ -117,7 +117,7 @@ def test_pieces_are_written_and_hashed_as_arrays_are():
     for name in ("c_samples_x", "y"):
         assert np.array_equal(get_array(connection, None, name, whole.shape), whole)
     sizes = "SELECT count(*) FROM array_part GROUP BY array_id ORDER BY array_id"
-    assert connection.execute(sizes).fetchall() == [(4,), (1,)]
+    assert connection.execute(sizes).fetchall() == [(25,), (1,)]
 
 
 @pytest.mark.parametrize("strings", [[], [""], ["é", "", "abc"], ["ü" * (2**20 + 3), "x"]])

@@ -13,7 +13,7 @@ from topoi.analysis.given import find_document, need_topic, need_topics, with_ra
 from topoi.errors import ModelError
 from topoi.models.resampling import LEVEL
 from topoi.models.share_moments import Moments, with_interval
-from topoi.models.smoothed_counts import MEASURES, distances, whole_tokens
+from topoi.models.smoothed_counts import MEASURES, whole_tokens
 from topoi.models.validation import choice, whole_number
 from topoi.retrieval.expertise import bag_scores, index_of
 
@@ -183,7 +183,7 @@ def similar_documents(
     score = _word_scores(model, position, document) if by_words else None
     if score is not None:
         best = rows[np.argsort(-score[rows], kind="stable")[:n]]
-        distance = distances(own, compared.shares(best), measure)
+        distance = compared.some_distances(own, measure, best)
     else:
         best, distance = compared.nearest(own, measure, n, rows)
     columns = model.catalogue_.document_columns(best) | {

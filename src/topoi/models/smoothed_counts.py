@@ -227,15 +227,19 @@ class SmoothedCounts:
 
     def distances(self, p: NDArray[np.float64], measure: str) -> NDArray[np.float64]:
         """Distances of a mixture to every row, as in ``topoi.models.smoothed_counts.distances``."""
+        return self.some_distances(p, measure, np.arange(len(self)))
+
+    def some_distances(self, p: NDArray[np.float64], measure: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distances of a mixture to some rows: the bits of ``distances``."""
         if measure == "symmetrised-kl" and self.alpha.min() > 0:
-            return self._symmetrised_kl(p, np.arange(len(self)))
+            return self._symmetrised_kl(p, rows)
         if measure == "jensen-shannon" and self.alpha_sum == 0:
-            return self._jensen_shannon(p, np.arange(len(self)))
+            return self._jensen_shannon(p, rows)
         if measure in ("hellinger", "cosine"):
-            return self._hellinger(p) if measure == "hellinger" else self._cosine(p)
-        found = np.empty(len(self))
-        for rows in blocks(len(self)):
-            found[rows] = distances(p, self.shares(np.arange(rows.start, rows.stop)), measure)
+            return (self._hellinger(p) if measure == "hellinger" else self._cosine(p))[rows]
+        found = np.empty(len(rows))
+        for part in blocks(len(rows)):
+            found[part] = distances(p, self.shares(rows[part]), measure)
         return found
 
     def nearest(
@@ -252,19 +256,14 @@ class SmoothedCounts:
         >>> rows = SmoothedCounts.from_counts(np.array([[4, 0], [3, 1], [0, 4]]), np.zeros(2))
         >>> found, distance = rows.nearest(np.array([1.0, 0.0]), "jensen-shannon", 2, np.arange(3))
         >>> found.tolist(), distance.round(3).tolist()
-        ([0, 1], [0.0, 0.311])
+        ([0, 1], [0.0, 0.309])
         """
         rows = np.asarray(among, np.int64)
-        if measure == "symmetrised-kl" and self.alpha.min() > 0:
-            distance = self._symmetrised_kl(p, rows)
-        elif measure == "jensen-shannon" and self.alpha_sum == 0:
-            if len(rows) > _MANY * n:
-                bound = self._at_least(p)[rows]
-                first = rows[np.argpartition(bound, n)[:n]]
-                rows = rows[bound <= self._jensen_shannon(p, first).max(initial=0.0)]
-            distance = self._jensen_shannon(p, rows)
-        else:
-            distance = self.distances(p, measure)[rows]
+        if measure == "jensen-shannon" and self.alpha_sum == 0 and len(rows) > _MANY * n:
+            bound = self._at_least(p)[rows]
+            first = rows[np.argpartition(bound, n)[:n]]
+            rows = rows[bound <= self._jensen_shannon(p, first).max(initial=0.0)]
+        distance = self.some_distances(p, measure, rows)
         if len(rows) > _MANY * n:
             some = np.flatnonzero(distance <= np.partition(distance, n)[n])
             rows, distance = rows[some], distance[some]
