@@ -114,6 +114,7 @@
       this.resize();
       new ResizeObserver(() => this.resize()).observe(figure);
       dark.addEventListener("change", () => { this.paint(); this.draw(); });
+      document.fonts?.ready.then(() => { this.pictures = null; this.draw(); });
     }
 
     // The map is widened, or made taller, towards the shape of the picture: only who is near whom has a meaning.
@@ -300,29 +301,53 @@
       }
       const most = this.ranked.length ? this.ranked[0].n_documents : 1, boxes = [];
       const small = this.width < 600, pad = 3;
-      context.textAlign = "center";
-      context.textBaseline = "middle";
-      context.lineJoin = "round";
       this.drawnNames = boxes;
       for (const topic of this.ranked) {
         const x = topic.anchor_x * this.stretch * scale + left, y = topic.anchor_y * scale + top;
         if (x < -60 || y < -10 || x > this.width + 60 || y > this.height + 10) continue;
-        const part = Math.sqrt(topic.n_documents / most), size = (small ? 9.5 : 10.5) + (small ? 4.5 : 8.5) * part * Math.min(1 + 0.12 * Math.log2(Math.max(zoom, 1)), 1.4);
-        const name = this.nameOf(topic, zoom);
-        context.font = `${part > 0.3 ? 650 : 550} ${size.toFixed(1)}px ${this.sans}`;
-        const half = context.measureText(name).width / 2 + pad, tall = size * 0.58 + 1;
+        const part = Math.sqrt(topic.n_documents / most), wanted = (small ? 9.5 : 10.5) + (small ? 4.5 : 8.5) * part * Math.min(1 + 0.12 * Math.log2(Math.max(zoom, 1)), 1.4);
+        // Few sizes, so that pictures of names can be used again while zooming.
+        const size = Math.round(2 * wanted) / 2;
+        const drawn = this.pictureOf(this.nameOf(topic, zoom), part > 0.3 ? 650 : 550, size, this.nameTones[topic.topic]);
+        const half = drawn.half + pad, tall = size * 0.58 + 1;
         const cx = clamp(x, Math.min(half, this.width / 2), Math.max(this.width - half, this.width / 2)), box = [cx - half, y - tall, cx + half, y + tall, topic.topic];
         if (y - tall < 0 || y + tall > this.height) continue;
         if (boxes.some((b) => box[0] < b[2] && b[0] < box[2] && box[1] < b[3] && b[1] < box[3])) continue;
         boxes.push(box);
-        context.strokeStyle = `rgb(${this.paper.join(" ")} / 0.85)`;
-        context.lineWidth = size / 3.6;
-        context.strokeText(name, cx, y);
-        context.fillStyle = this.nameTones[topic.topic];
         context.globalAlpha = this.only !== null && !this.colour && this.only !== topic.topic ? 0.35 : 1;
-        context.fillText(name, cx, y);
+        const wide = drawn.picture.width / this.ratio, high = drawn.picture.height / this.ratio;
+        // Whole pixels keep letters sharp.
+        const left0 = Math.round((cx - wide / 2) * this.ratio) / this.ratio, top0 = Math.round((y - high / 2) * this.ratio) / this.ratio;
+        context.drawImage(drawn.picture, left0, top0, wide, high);
         context.globalAlpha = 1;
       }
+    }
+
+    // A name with a rim of the paper's colour, drawn once: without a graphics card, outlines of letters take most of a frame.
+    pictureOf(name, weight, size, tone) {
+      const paper = this.paper.join(" "), key = `${weight} ${size} ${this.ratio} ${tone} ${paper} ${name}`;
+      if (!this.pictures || this.pictures.size > 2000) this.pictures = new Map();
+      const known = this.pictures.get(key);
+      if (known) return known;
+      const picture = document.createElement("canvas"), context = picture.getContext("2d"), font = `${weight} ${size.toFixed(1)}px ${this.sans}`;
+      context.font = font;
+      const half = context.measureText(name).width / 2, rim = size / 3.6;
+      picture.width = Math.ceil((2 * half + 2 * rim + 2) * this.ratio);
+      picture.height = Math.ceil((1.5 * size + 2 * rim) * this.ratio);
+      context.scale(this.ratio, this.ratio);
+      context.font = font;
+      context.textAlign = "center";
+      context.textBaseline = "middle";
+      context.lineJoin = "round";
+      context.lineWidth = rim;
+      context.strokeStyle = `rgb(${paper} / 0.85)`;
+      context.fillStyle = tone;
+      const x = picture.width / this.ratio / 2, y = picture.height / this.ratio / 2;
+      context.strokeText(name, x, y);
+      context.fillText(name, x, y);
+      const made = { picture, half };
+      this.pictures.set(key, made);
+      return made;
     }
 
     nameOf(topic, zoom) {
