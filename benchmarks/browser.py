@@ -239,8 +239,10 @@ def main() -> None:
             for _ in range(3):
                 get(port, collection.address(kind, random.Random(given.seed)))
         labelling_times = labelling(port, collection, given.seed)
+        before = cpu_seconds(server)
         found = load(port, schedule(collection, given.rate, given.seconds, given.seed + 1))
-        print(f"start {seconds:.2f} s, memory after the run {memory(server):.0f} MB\n")
+        spent = 1000 * (cpu_seconds(server) - before) / sum(map(len, found.values()))
+        print(f"start {seconds:.2f} s, memory after the run {memory(server):.0f} MB, {spent:.0f} CPU ms a request\n")
         print(HEAD)
         for kind, values in sorted(found.items()):
             print(row(kind, values))

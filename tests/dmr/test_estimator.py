@@ -1,6 +1,8 @@
 """Whole fits: recovery, fixed bits, files, predictions and what they say of uncertainty."""
 
+import sqlite3
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import topoi
 from dmr.planted import PLANTED, matching, planted_corpus
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import sweep_chains
-from topoi.errors import ModelError
+from topoi.errors import ModelError, StoreError
 from topoi.evaluation import empirical_likelihood, left_to_right
 from topoi.models.dmr.likelihood import objective
 from topoi.models.dmr.refitting import frozen_topics
@@ -392,3 +394,24 @@ def test_words_of_a_saved_document_have_the_conditionals_of_its_own_alpha(tmp_pa
                 / (words.sum(axis=1) - less + 0.1 * corpus.n_words)
             )
             np.testing.assert_allclose(labels[i], p / p.sum(), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("DELETE FROM array WHERE name = 'design_point'", "load the model and save it again"),
+        ("UPDATE array SET shape = '[2, 1]' WHERE name = 'design_point'", "load the model and save it again"),
+        ("UPDATE array SET shape = '[99]' WHERE name = 'design_column'", "shape"),
+    ],
+)
+def test_a_stored_design_that_is_damaged_is_said_to_be(tmp_path, change, message):
+    corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "a"]] * 6, dates=[1990, 1991] * 6)
+    path = tmp_path / "model.topoi"
+    topoi.DirichletMultinomialRegression(3, features=["year"], n_iter=3, random_state=0, progress=False).fit(
+        corpus
+    ).save(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(change)
+        connection.commit()
+    with pytest.raises(StoreError, match=message):
+        topoi.label_document(topoi.view(path), 0)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topoi.drawing.svg import smoothed, windows
+from topoi.drawing.smoothing import smoothed, windows
 
 YEARS = st.lists(st.tuples(st.one_of(st.none(), st.floats(0, 1)), st.integers(0, 50)), min_size=1, max_size=12)
 
@@ -22,7 +22,7 @@ def grown(i, values, window, weights, least):
 def test_windows_grow_until_they_have_enough(years, window, least):
     values, weights = [value for value, _ in years], [weight for _, weight in years]
     found = windows(values, window, weights, least)
-    means = smoothed(values, window, weights, least)
+    means = smoothed(values, found)
     for i, (near, weight) in enumerate(found):
         assert near == grown(i, values, window, weights, least)
         assert weight == [weights[j] for j in near]

@@ -94,3 +94,12 @@ def test_a_model_that_is_saved_later_is_prepared_too(stored):
             break
         time.sleep(0.02)
     assert seen == [LDA] and warming.is_ready(LDA, "near")
+
+
+def test_what_is_to_follow_is_called_once_a_model_is_ready(stored):
+    app, called = make_app(stored), threading.Event()
+    warming = app.state.server.watcher.warming
+    warming._steps = {}
+    warming.then = called.set
+    with TestClient(app, base_url=BASE):
+        assert called.wait(10)

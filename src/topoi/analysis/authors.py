@@ -55,15 +55,13 @@ def similar_authors(
     a = find_author(model, author)
     authors = model.chains_[0].written
     own = authors.shares(a)[0]
-    distance = authors.distances(own, choice("measure", measure, MEASURES))
     rows = enough_words(model, min_words)
     rows = rows[rows != a]
-    best = np.argsort(distance[rows], kind="stable")[: whole_number("n", n)]
-    chosen = rows[best]
+    chosen, distance = authors.nearest(own, choice("measure", measure, MEASURES), whole_number("n", n), rows)
     columns = {
-        "author": np.full(len(best), model.authors_[a], object),
+        "author": np.full(len(chosen), model.authors_[a], object),
         "name": model.authors_[chosen],
-        "distance": distance[chosen],
+        "distance": distance,
         "n_words": whole_tokens(authors.totals[chosen]),
         "topics": pd.Series([shared_topics(own, row) for row in authors.shares(chosen)], dtype=object),
     }

@@ -19,8 +19,9 @@ from topoi.drawing.evidence import Timeline, clear_peak, reliable_means, usual_s
 from topoi.drawing.graphs import graph
 from topoi.drawing.maps import matrix, topic_map
 from topoi.drawing.shares import link_graph, shares_chart, table_rows
+from topoi.drawing.smoothing import window_for
 from topoi.drawing.standalone import standalone_svg
-from topoi.drawing.svg import element, path, picture, topic_name, window_for
+from topoi.drawing.svg import element, path, picture, topic_name
 from topoi.drawing.timelines import columns, lines, stacked
 from topoi.drawing.words import count, percent, percents, thousands
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from topoi.drawing.svg import smoothed, smoothed_ends, window_for, windows
+from topoi.drawing.smoothing import smoothed, smoothed_ends, window_for, windows
 
 # A mean rests on at least this part of the words of an average year.
 LEAST_WORDS = 0.25
@@ -107,9 +107,9 @@ def reliable_means(
     """
     window = window_for(len(share))
     least = LEAST_WORDS * sum(words) / max(len(words), 1)
-    means = smoothed(share, window, words, least)
+    near = windows(share, window, words, least)
+    means = smoothed(share, near)
     if ends is None:
         return Means(means, [None] * len(means), [None] * len(means), window)
-    near = windows(share, window, words, least)
-    lower, upper = (smoothed_ends(end, share, window, words, least, near) for end in ends)
+    lower, upper = (smoothed_ends(end, share, near) for end in ends)
     return Means(means, lower, upper, window)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from topoi.drawing.text import clean, number
 from topoi.drawing.words import clip
-
-# Years that a mean is of, and their weights.
-Window = tuple[list[int], list[float]]
 
 WIDE, NARROW = 720.0, 360.0  # the two widths in which charts are drawn; pages show the one that fits
 
@@ -183,101 +179,3 @@ def node_name(node: Mapping[str, Any], length: int = 60) -> str:
     if node["topic"] and not node["n_children"]:
         return f"{topic_name(node['topic'], length)} (topic {node['topic']['topic']})"
     return clip(", ".join([node["name"], node["auto_label"]]), length)
-
-
-def smoothed(
-    values: Sequence[float | None], window: int, weights: Sequence[float] | None = None, least: float = 0.0
-) -> list[float | None]:
-    """Means over ``window`` neighbours, fewer at the ends; a missing value stays missing.
-
-    Parameters
-    ----------
-    values : sequence of float or None
-        One for each year.
-    window : int
-        Number of neighbours; 1 leaves the values as they are.
-    weights : sequence of float, optional
-        Weight of each year, such as its number of words: a year of a few pages moves a line little.
-    least : float
-        Windows grow until their weights sum to this, so that thin years are merged with their neighbours.
-
-    Examples
-    --------
-    >>> smoothed([0.0, 3.0, None, 6.0], 3)
-    [1.5, 1.5, None, 6.0]
-    >>> smoothed([0.0, 3.0], 3, [2, 1]), smoothed([9.0, 3.0], 1, [1, 3], 2)
-    ([1.0, 1.0], [4.5, 3.0])
-    """
-    return _means(values, windows(values, window, weights, least))
-
-
-def _means(values: Sequence[float | None], near: Sequence[Window]) -> list[float | None]:
-    means: list[float | None] = []
-    for value, (years, weight) in zip(values, near, strict=True):
-        total = sum(weight)
-        if value is None or not total > 0:
-            means.append(value)
-        else:
-            means.append(sum(w * (values[j] or 0.0) for w, j in zip(weight, years, strict=True)) / total)
-    return means
-
-
-def windows(
-    values: Sequence[float | None], window: int, weights: Sequence[float] | None = None, least: float = 0.0
-) -> list[Window]:
-    """For each year, those that its mean is of, and their weights: see ``smoothed``.
-
-    Examples
-    --------
-    >>> windows([0.0, 3.0, None, 6.0], 3, [2, 1, 9, 1])[1]
-    ([0, 1], [2, 1])
-    """
-    n = len(values)
-    each = [1.0] * n if weights is None else weights
-    upto = [0.0, *accumulate(w if value is not None else 0.0 for value, w in zip(values, each, strict=True))]
-    found = []
-    for i in range(n):
-        half = window // 2
-        while upto[min(n, i + half + 1)] - upto[max(0, i - half)] < least and (i > half or i + half < n - 1):
-            half += 1
-        near = [j for j in range(max(0, i - half), min(n, i + half + 1)) if values[j] is not None]
-        found.append((near, [each[j] for j in near]))
-    return found
-
-
-def smoothed_ends(
-    ends: Sequence[float],
-    values: Sequence[float | None],
-    window: int,
-    weights: Sequence[float] | None = None,
-    least: float = 0.0,
-    near: Sequence[Window] | None = None,
-) -> list[float | None]:
-    """Ends of the intervals of ``smoothed`` values, given those of the values, whose errors are independent.
-
-    Errors of a mean add up as squares, so its interval is narrower than those of its years. ``near`` are the
-    ``windows`` of these values, if they are known.
-
-    Examples
-    --------
-    >>> smoothed_ends([0.1, 0.1, 0.1, 0.1], [0.2] * 4, 1), round(smoothed_ends([0.1] * 4, [0.2] * 4, 3)[1], 3)
-    ([0.1, 0.1, 0.1, 0.1], 0.142)
-    """
-    near = windows(values, window, weights, least) if near is None else near
-    found: list[float | None] = []
-    for middle, (years, weight) in zip(_means(values, near), near, strict=True):
-        errors = [w * (ends[j] - (values[j] or 0.0)) for w, j in zip(weight, years, strict=True)]
-        away = math.sqrt(sum(error * error for error in errors)) / max(sum(weight), 1e-300)
-        found.append(None if middle is None else middle + math.copysign(away, sum(errors)))
-    return found
-
-
-def window_for(n: int) -> int:
-    """Number of years over which a line of ``n`` is smoothed: odd, 1 for short lines.
-
-    Examples
-    --------
-    >>> window_for(13), window_for(64), window_for(237)
-    (1, 3, 11)
-    """
-    return n // 20 // 2 * 2 + 1

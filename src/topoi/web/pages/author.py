@@ -19,7 +19,7 @@ from topoi.web.pages import parameters
 from topoi.web.pages.author_trends import BesideYears, beside_collection
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_some_authors, numbered
-from topoi.web.pages.parts import banded_shares, documents_by_id, listed_rows, name_of_author, nearest_of
+from topoi.web.pages.parts import banded_shares, documents_by_id, listed_rows, name_of_author
 from topoi.web.pages.shapes import AuthorName, AuthorSize, BandedShare, Doc, Series, TopicSummary, WordLine
 from topoi.web.pages.text import listed, one_line, short
 from topoi.web.pages.timespan import YearSpan, chosen_span, limits
@@ -267,11 +267,7 @@ def _nearest(context: PageContext, author: int) -> list[tuple[int, float, list[T
     own = authors.shares(author)[0]
     likely = context.likely_authors.get(author)
     known = enough_words(context.view, None) if likely is None else likely
-    known = known[known != author]
-    if likely is None:
-        chosen, distance = authors.nearest(own, "symmetrised-kl", N_SIMILAR, known)
-    else:
-        chosen, distance = nearest_of(own, authors, "symmetrised-kl", N_SIMILAR, known)
+    chosen, distance = authors.nearest(own, "symmetrised-kl", N_SIMILAR, known[known != author])
     shares = authors.shares(chosen) if len(chosen) else []
     return [
         (int(a), float(value), context.shared_badges(own, row))

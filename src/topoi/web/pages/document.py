@@ -24,7 +24,6 @@ from topoi.web.pages.parts import (
     banded_authors,
     banded_shares,
     doc_of,
-    nearest_of,
     pieces_of,
     pieces_of_words,
 )
@@ -274,12 +273,10 @@ def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[T
     if not counts.any():
         return []
     own = counts / counts.sum()
-    likely = context.likely_neighbours.get(number)
-    if likely is None:
+    rows = context.likely_neighbours.get(number)
+    if rows is None:
         rows = context.cache.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
-        chosen, distance = compared.nearest(own, "jensen-shannon", N_SIMILAR, rows[rows != number])
-    else:
-        chosen, distance = nearest_of(own, compared, "jensen-shannon", N_SIMILAR, likely[likely != number])
+    chosen, distance = compared.nearest(own, "jensen-shannon", N_SIMILAR, rows[rows != number])
     others = compared.shares(chosen) if len(chosen) else []
     return [
         (int(d), float(value), context.shared_badges(own, row))

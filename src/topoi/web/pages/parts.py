@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from topoi.drawing.colours import author_hue
 from topoi.errors import StoreError
 from topoi.models.share_moments import Moments
-from topoi.models.smoothed_counts import SmoothedCounts, distances, whole_tokens
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext, Trends
 from topoi.web.pages.shapes import (
@@ -339,12 +339,3 @@ def banded_authors(names: Sequence[tuple[int | None, str]], moments: Moments, n_
 def badges_of(context: PageContext, pieces: Iterable[Piece]) -> dict[str, TopicSummary]:
     """Badges of all topics in a text."""
     return {str(k): context.badge(k) for k in sorted({piece["topic"] for piece in pieces if "topic" in piece})}
-
-
-def nearest_of(
-    p: NDArray[np.float64], rows: SmoothedCounts, measure: str, n: int, few: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """``rows.nearest``, for few rows to choose from: it takes no pass over all of them."""
-    distance = distances(p, rows.shares(few), measure)
-    order = np.argsort(distance, kind="stable")[:n]
-    return few[order], distance[order]
