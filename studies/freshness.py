@@ -6,7 +6,8 @@
                                                       say, after a run, that its numbers in the docs are of the present code
     python -m studies.freshness --from-git            first records for commands that have none, from the history of their pages
 
-A page that shows numbers names the command that makes them: ``python -m studies.namesakes``. The ledger docs/figures.json has, for each page and
+A page that shows numbers names the command that makes them: ``python -m studies.namesakes``. Pages of the papers' figures read
+the numbers of other studies, whose own pages count (a test compares the two). The ledger docs/figures.json has, for each page and
 command, the day, the commit and a digest of the code the command runs: the module itself and whatever of topoi, studies and benchmarks it
 imports. Comments, docstrings and layout do not count. The command ends with 1 if something is stale or has no record.
 
@@ -78,7 +79,7 @@ def figures(root: Path) -> list[Figure]:
         for page in pages
         if page.is_file()
         for module in COMMAND.findall(page.read_text(encoding="utf-8"))
-        if module not in NO_PART
+        if module not in NO_PART and not (page.parent.name == "papers" and module != "studies.papers")
     }
     return sorted(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from studies.papers.result import OUT, PAPERS, STUDIES_BY_NAME, VERDICTS, Study, found_before
+from studies.papers.result import OUT, PAPERS, STUDIES_BY_NAME, VERDICTS, Study, found_before, perform
 
 HEAD = """# Every figure of the five papers
 
@@ -20,8 +20,8 @@ Times *now* are processor seconds on one or two cores of a machine that was also
 
 
 def write() -> list[str]:
-    """Write all pages; returns the names of studies without numbers."""
-    rows = {name: found_before(name) for name in STUDIES_BY_NAME}
+    """Write all pages; returns the names of studies without numbers. Those with a page of their own are read anew."""
+    rows = {name: perform(one) if one.page else found_before(name) for name, one in STUDIES_BY_NAME.items()}
     OUT.mkdir(parents=True, exist_ok=True)
     (OUT / "index.md").write_text(_overview(rows), encoding="utf-8")
     for paper in PAPERS:

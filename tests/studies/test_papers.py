@@ -43,6 +43,13 @@ def test_numbers_in_the_docs_are_of_a_study_and_have_a_verdict(path: Path) -> No
     assert row["paper"] == STUDIES_BY_NAME[path.stem].theirs
 
 
+@pytest.mark.parametrize("name", sorted(name for name, one in STUDIES_BY_NAME.items() if one.page))
+def test_numbers_that_are_read_are_those_of_the_studys_own_page(name: str) -> None:
+    now, kept = STUDIES_BY_NAME[name].run(), result.found_before(name)
+    assert kept is not None
+    assert (kept["ours"], kept["verdict"]) == (json.loads(json.dumps(now.ours)), now.verdict)
+
+
 def test_a_study_is_run_written_and_shown(folder: Path) -> None:
     study("ep02-fig9", "Figure 9", "A thing of the test", {"size": 3})(
         lambda: Found({"size": 2.5}, "partly", "It is smaller | here.", "![It](ep02-fig9.svg)", {"ep02-fig9": "<svg/>"})
@@ -58,7 +65,7 @@ def test_a_study_is_run_written_and_shown(folder: Path) -> None:
     assert "**Partly.** It is smaller | here." in text
     assert "python -m studies.papers ep02-fig9" in text
     overview = (folder / "index.md").read_text(encoding="utf-8")
-    assert "1 partly" in overview
+    assert "A thing of the test | **partly** |" in overview
     assert "[Figure 9](ep02.md#ep02-fig9)" in overview
 
 
