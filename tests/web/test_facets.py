@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import topoi
+from topoi.errors import NotFoundError
 from topoi.store.facets import DocumentColumns, TopicCells, make_column, value_text
-from topoi.web.links import Links
+from topoi.web.links import Links, name_of
 from topoi.web.pages.facets import _years
 from topoi.web.pages.selection import Selection, parameter_of
 from web.addresses import AUTHORS_ONLY, LDA, MAIN
@@ -107,6 +108,23 @@ def test_a_count_is_what_its_link_finds(client, query):
     assert sum(row["n_documents"] for row in facets["years"]) == len(
         everything(client, "&".join(p for p in query.split("&") if not p.startswith(("from", "to="))))
     )
+
+
+def test_a_view_finds_the_same_documents(client, stored):
+    view = topoi.view(stored, name_of(MAIN))
+    for query, filters in (
+        ("q=star&venue=ACL", {"words": "star", "values": {"venue": ["ACL"]}}),
+        ("topic=1&least=0.05&from=1992&to=1995", {"topics": [1], "least": 0.05, "first": 1992, "last": 1995}),
+        ("author=1", {"authors": [1]}),
+        ("author=Kepler,+J", {"authors": ["Kepler, J"]}),
+    ):
+        found = view.documents_with(**filters).tolist()
+        assert found and found == sorted(everything(client, query)), query
+    assert view.documents_with(words="?!").tolist() == []
+    with pytest.raises(NotFoundError, match="column 'nosuch'.*venue"):
+        view.documents_with(values={"nosuch": ["1"]})
+    with pytest.raises(NotFoundError, match="author 99"):
+        view.documents_with(authors=[99])
 
 
 def test_years_end_where_the_documents_do():
