@@ -294,3 +294,20 @@ def test_the_same_seed_gives_the_same_numbers(model):
     first, again = (compare_groups(model, "party", random_state=3, n_permutations=49) for _ in range(2))
     pd.testing.assert_frame_equal(first, again)
     assert not first["lower"].equals(compare_groups(model, "party", random_state=4, n_permutations=49)["lower"])
+
+
+def test_groups_of_any_documents():
+    rows = [["tax", "cost"] * 5, ["war", "army"] * 5] * 10
+    corpus = topoi.Corpus.from_tokens(rows, metadata={"party": ["A", "B"] * 10})
+    model = topoi.LDA(2, alpha=0.1, n_iter=30, random_state=0).fit(corpus)
+    by_column = topoi.compare_groups(model, "party", ["A", "B"], n_permutations=19)
+    numbered = topoi.compare_groups(model, None, [range(0, 20, 2), np.arange(1, 20, 2)], n_permutations=19)
+    assert numbered["difference"].tolist() == by_column["difference"].tolist()
+    assert numbered.attrs["n_documents"] == {"first": 10, "second": 10}
+    beside_all = topoi.compare_groups(model, None, [np.arange(0, 20, 2)], n_permutations=19)
+    assert beside_all["other"].unique().tolist() == ["all others"]
+    for wrong in (None, "A", [], [[1.5]], [[True, False]], [[[0]]], [[0], [1], [2]]):
+        with pytest.raises(ModelError, match="numbers of documents"):
+            topoi.compare_groups(model, None, wrong)
+    with pytest.raises(NotFoundError, match="0 to 19"):
+        topoi.compare_groups(model, None, [[20, 1]])

@@ -152,6 +152,18 @@ def test_names_are_given_on_one_page(path):
     assert topoi.open_store(path).about() == (None, None) and topoi.open_store(path).labels("who & what/é") == {}
 
 
+def test_the_first_page_shows_a_new_title_at_once(path):
+    own = client_of(path)
+    before = own.get(f"/m/{MAIN}/").text
+    assert "Sky papers" not in before
+    own.post(f"/m/{MAIN}/names", data=form_of(own, title="Sky papers", sentence="Sixty short texts."))
+    for page in ("", "trends", "topic/1"):
+        assert "Sky papers" in own.get(f"/m/{MAIN}/{page}").text, page
+    assert "Sixty short texts." in own.get(f"/m/{MAIN}/").text
+    topoi.open_store(path).set_about(None, None)
+    assert "Sky papers" not in own.get(f"/m/{MAIN}/").text
+
+
 def test_names_need_the_token_and_permission(path):
     own = client_of(path)
     assert own.post(f"/m/{MAIN}/names", data={"title": "x"}).status_code == 403

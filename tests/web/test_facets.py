@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import numpy as np
 import pytest
 
 import topoi
+from topoi.errors import NotFoundError
 from topoi.store.facets import DocumentColumns, TopicCells, make_column, value_text
-from topoi.web.links import Links
+from topoi.web.links import Links, name_of
+from topoi.web.pages.facets import _years
 from topoi.web.pages.selection import Selection, parameter_of
 from web.addresses import AUTHORS_ONLY, LDA, MAIN
 from web.conftest import client_of
@@ -105,6 +108,32 @@ def test_a_count_is_what_its_link_finds(client, query):
     assert sum(row["n_documents"] for row in facets["years"]) == len(
         everything(client, "&".join(p for p in query.split("&") if not p.startswith(("from", "to="))))
     )
+
+
+def test_a_view_finds_the_same_documents(client, stored):
+    view = topoi.view(stored, name_of(MAIN))
+    for query, filters in (
+        ("q=star&venue=ACL", {"words": "star", "values": {"venue": ["ACL"]}}),
+        ("topic=1&least=0.05&from=1992&to=1995", {"topics": [1], "least": 0.05, "first": 1992, "last": 1995}),
+        ("author=1", {"authors": [1]}),
+        ("author=Kepler,+J", {"authors": ["Kepler, J"]}),
+    ):
+        found = view.documents_with(**filters).tolist()
+        assert found and found == sorted(everything(client, query)), query
+    assert view.documents_with(words="?!").tolist() == []
+    with pytest.raises(NotFoundError, match="column 'nosuch'.*venue"):
+        view.documents_with(values={"nosuch": ["1"]})
+    with pytest.raises(NotFoundError, match="author 99"):
+        view.documents_with(authors=[99])
+
+
+def test_years_end_where_the_documents_do():
+    columns = SimpleNamespace(by_year=lambda mask: (list(range(1787, 2027)), [1] * 240))
+    context = SimpleNamespace(snapshot=SimpleNamespace(columns=columns))
+    years = _years(context, Selection(), SimpleNamespace(but_years=None))
+    assert (years[0]["first"], years[0]["last"], years[1]["first"]) == (1787, 1789, 1790)
+    assert (years[-1]["first"], years[-1]["last"]) == (2020, 2026)
+    assert sum(row["n_documents"] for row in years) == 240
 
 
 def test_orders(client, corpus):

@@ -227,6 +227,15 @@ def test_the_lines_of_every_page_give_its_numbers(client, stored, monkeypatch):
     seen = check_pages(client, stored, MAIN, [*PAGES, "parse?text=A+star&who=any"], monkeypatch)
     kinds = {"overview", "topic", "author", "authors", "document", "documents", "word", "trends", "groups", "compare"}
     assert seen == kinds | {"history", "models", "search", "parse", "reviewers", "names", "map", "together", "oddities"}
+    sides = [
+        "a.venue=ACL&b.venue=NIPS",
+        "a.author=1&a.from=1990&a.to=1995",
+        "b.q=sta&b.from=1992",
+        "a.topic=1&a.least=0.05&b.topic=2",
+    ]
+    for each in sides:
+        assert check_pages(client, stored, MAIN, [f"groups?{each}"], monkeypatch) == {"groups"}, each
+    assert check_pages(client, stored, LDA, [f"groups?{sides[1]}"], monkeypatch) == {"groups"}
     assert check_pages(client, stored, LDA, ["author/0", "document/3", "overview"], monkeypatch) >= {"author"}
     assert check_pages(client, stored, PRIVATE, ["author/0", "document/3"], monkeypatch) >= {"author"}
     assert check_pages(client, stored, AUTHORS_ONLY, TOPICLESS, monkeypatch) >= {"author", "document", "word"}

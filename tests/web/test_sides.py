@@ -132,3 +132,18 @@ def test_bursts_are_no_evidence():
 def test_words_of_few_documents_are_left_out():
     one = sum_words([(np.array([0, 0, 1, 2]), np.array([0, 1, 0, 0]))], 2)
     assert compare_words(one, one)["word"].tolist() == [0]
+
+
+def test_the_form_is_in_the_middle_until_something_is_compared(client):
+    empty = client.get(f"/m/{MAIN}/groups").text
+    assert empty.count('name="a.author"') == 1 and empty.index('name="a.author"') < empty.index("For instance")
+    compared = client.get(f"/m/{MAIN}/groups?a.venue=ACL&b.venue=NIPS").text
+    assert compared.count('name="a.author"') == 1 and compared.index('name="a.author"') > compared.index("<aside>")
+
+
+def test_fields_show_names_of_authors(client):
+    rows = {row["author_id"]: row["author"] for row in client.get(f"/m/{MAIN}/authors.json").json()["authors"]}
+    number = next(one for one, name in rows.items() if name == "Kepler, J")
+    for prefix in ("a", "b"):
+        text = client.get(f"/m/{MAIN}/groups?{prefix}.author={number}").text
+        assert f'name="{prefix}.author" value="Kepler, J"' in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -134,3 +135,16 @@ def test_specialists_are_sure(client):
         tokens = [one["n_tokens"] for one in most["authors"]]
         assert tokens == sorted(tokens, reverse=True)
     assert client.get(f"/m/{MAIN}/topic/0.json?authors=all").status_code == 400
+
+
+def test_narrow_pictures_name_what_their_colours_mean(client, corpus):
+    star, moon = corpus.vocabulary.index("star"), corpus.vocabulary.index("moon")
+    for page in (f"word/{star}", f"word/{star}?with={moon}"):
+        text = client.get(f"/m/{MAIN}/{page}").text
+        wide, narrow = re.findall(r'<svg class="(?:wide|narrow)" viewBox="0 0 [^"]*" role="group".*?</svg>', text, re.S)
+        names = [re.findall(r'class="axis name[^"]*">([^<]*)<', picture) for picture in (wide, narrow)]
+        assert sorted(names[0]) == sorted(names[1]) and len(names[1]) > 1, page
+        # Below the years, and inside the picture.
+        height = float(re.search(r'viewBox="0 0 \S+ (\S+)"', narrow)[1])
+        places = re.findall(r'<text[^>]*y="([^"]*)"[^>]*class="axis name', narrow)
+        assert places and all(180 < float(y) < height for y in places)

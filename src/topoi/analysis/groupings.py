@@ -68,6 +68,32 @@ def make_pair(
     return _pair(members, np.ones(len(ours), bool))
 
 
+def numbered_pair(groups: Any, usable: NDArray[np.bool_]) -> Pair:
+    """A pair of groups given by one or two arrays of numbers of documents; of one, all others are the second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.analysis.groupings import numbered_pair
+    >>> numbered_pair([[0, 1]], np.ones(5, bool)).theirs.tolist()
+    [2, 3, 4]
+    """
+    if not isinstance(groups, Sequence) or isinstance(groups, str) or not 1 <= len(groups) <= 2:
+        raise ModelError("without a column, groups must be a list of one or two arrays of numbers of documents")
+    masks = []
+    for numbers in groups:
+        rows = np.asarray(numbers)
+        if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+            raise ModelError("without a column, each of the groups must be an array of numbers of documents")
+        if rows.size and not 0 <= rows.min() <= rows.max() < len(usable):
+            raise NotFoundError(f"documents are numbered 0 to {len(usable) - 1}")
+        mask = np.zeros(len(usable), bool)
+        mask[rows.astype(np.int64)] = True
+        masks.append(mask & usable)
+    names = ("first", REST) if len(masks) == 1 else ("first", "second")
+    return _pair(list(zip(names, masks, strict=False)), usable)
+
+
 def _chosen(groups: Any) -> list[Any] | None:
     """The named values: one or two; a tuple of two numbers alone is a range."""
     if groups is None:

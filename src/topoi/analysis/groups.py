@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topoi.analysis.documents import document_interval
 from topoi.analysis.given import need_topic, need_topics
-from topoi.analysis.groupings import REST, Pair, find_pairs
+from topoi.analysis.groupings import REST, Pair, find_pairs, numbered_pair
 from topoi.analysis.permutations import permutation_p_values
 from topoi.analysis.trends import column_of
 from topoi.corpus.corpus import Corpus
@@ -44,7 +44,7 @@ class Counted(NamedTuple):
 
 def compare_groups(
     model: Any,
-    by: str,
+    by: str | None,
     groups: Any = None,
     corpus: Corpus | None = None,
     units: str | None = None,
@@ -63,12 +63,13 @@ def compare_groups(
     ----------
     model : fitted model with topics, or ModelView
         Any family.
-    by : str
-        A column of ``corpus.documents``, "decade", or "authors".
-    groups : value, pair of values, or None
+    by : str or None
+        A column of ``corpus.documents``, "decade", or "authors"; None if ``groups`` are documents.
+    groups : value, pair of values, list of one or two arrays, or None
         Two values are compared with each other, one with all other documents. A value of a number may be a range, as in
         ``(1990, 1999)`` or ``"1990..1999"``, both ends included. If not given, two values are compared with each other,
-        and each of several with all other documents.
+        and each of several with all other documents. Without ``by``: one or two arrays of numbers of documents, such as
+        those of ``ModelView.documents_with``; documents of both are in neither.
     corpus : Corpus, optional
         The documents; the training corpus if not given.
     units : str, optional
@@ -105,14 +106,17 @@ def compare_groups(
     tail, wanted = checked_tail(level), whole_number("n_permutations", n_permutations, 19)
     seed = resolve_seed(random_state)
     counted = _counted(model, corpus)
-    pairs = find_pairs(model, counted.documents, counted.lengths, by, groups, own_authors=corpus is None)
+    if by is None:
+        pairs = [numbered_pair(groups, counted.lengths > 0)]
+    else:
+        pairs = find_pairs(model, counted.documents, counted.lengths, by, groups, own_authors=corpus is None)
     unit = None if units is None else _units(counted.documents, units)
     frames = [_compared(*_together(counted, pair, unit), tail, wanted, seed) for pair in pairs]
     frame = _with_rates(frames)
     frame.attrs["n_documents"] = {pair.name: len(pair.ours) for pair in pairs} | (
         {} if pairs[0].other == REST else {pairs[0].other: len(pairs[0].theirs)}
     )
-    if was_told(model, by):
+    if by is not None and was_told(model, by):
         frame.attrs["note"] = f"the model itself read {by!r}: its topics follow the groups, and p-values are too small"
     return frame
 

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from topoi.drawing.colours import topic_class
-from topoi.drawing.svg import element, picture, ticks, topic_name
+from topoi.drawing.svg import element, name_within, picture, ticks, topic_name
 from topoi.drawing.text import fit, text_width
 from topoi.drawing.words import NARROW_SPACE, clip, percent, percent_mark
 
@@ -81,8 +81,10 @@ def _axis(middle: float, half: float, most: float, base: float, name: str, other
             marks.append(element("path", d=f"M{x} {_HEAD}V{base:.0f}", class_="grid" if value else "base"))
             words = ("+" if sign > 0 else "") + percent_mark(sign * value) if value else "0"
             marks.append(element("text", words, x=x, y=base + 14, text_anchor="middle", class_="axis"))
-    for words, x, anchor in ((f"more in {other}", middle - 8, "end"), (f"more in {name}", middle + 8, "start")):
-        marks.append(element("text", fit(words, 12, half - 10), x=x, y=14, text_anchor=anchor, class_="axis"))
+    for group, x, anchor in ((other, middle - 8, "end"), (name, middle + 8, "start")):
+        # Where there is no room for the whole, the name says more than the words before it.
+        words = f"more in {group}" if text_width(f"more in {group}", 11) <= half - 10 else fit(group, 11, half - 10)
+        marks.append(element("text", words, x=x, y=14, text_anchor=anchor, class_="axis"))
     return marks
 
 
@@ -99,7 +101,7 @@ def _line(row: Mapping[str, Any], y: float, left: float, middle: float, unit: fl
     parts = [
         element(
             "text",
-            fit(topic_name(row["topic"]), 12, left - 10),
+            name_within(row["topic"], 12, left - 10),
             x=left - 8,
             y=y + 4,
             text_anchor="end",

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from topoi.drawing.colours import hue_class, topic_class
-from topoi.drawing.svg import element, path, picture, ticks, topic_name
+from topoi.drawing.svg import element, name_within, path, picture, ticks
 from topoi.drawing.text import fit, spread
 from topoi.drawing.words import clip, count, percent, span
 
@@ -212,9 +212,12 @@ def word_chart(years: Mapping[str, Any], address: Callable[[Mapping[str, Any]], 
         plane = _Years(years, width)
         marks = plane.axes()
         marks += plane.word_lines() if several else plane.stack()
-        return plane.height, Markup("").join([*marks, *plane.strips(address)])
+        return plane.full_height, Markup("").join([*marks, *plane.strips(address)])
 
     return picture(draw, label, role="group", kind="word-years")
+
+
+_NAME_HEIGHT = 18.0
 
 
 class _Years:
@@ -224,6 +227,10 @@ class _Years:
         self.years, self.width, self.height = years, width, 220.0 if width > 500 else 180.0
         self.left, self.right = 46.0, width - (130.0 if width > 500 else 8.0)
         self.base, self.top = self.height - 22, 12.0
+        n_named = len(years["words"]) if len(years["words"]) > 1 else len(years["topics"]) + 1
+        # In a narrow picture names stand below the years, two in a row.
+        rows = 0 if width > 500 or n_named == 1 else -(-n_named // 2)
+        self.full_height = self.height + (8.0 + _NAME_HEIGHT * rows if rows else 0.0)
         self.high = max([share for one in years["words"] for share in one["share"]] + [1e-9])
         self.n = len(years["first"])
         self.step = (self.right - self.left) / self.n
@@ -263,7 +270,7 @@ class _Years:
             ]
             below = [a + b for a, b in zip(below, one["share"], strict=True)]
         marks += [self._part(at, below[at], total, "rest") for at, total in enumerate(own) if total > below[at]]
-        return marks + (self._legend() if self.width > 500 and topics else [])
+        return marks + (self._legend() if topics else [])
 
     def _part(self, at: int, low: float, high: float, kind: str) -> Markup:
         top = self.y(high)
@@ -271,20 +278,23 @@ class _Years:
         return element("rect", x=x, y=top, width=wide, height=max(self.y(low) - top, 0.0), class_=kind)
 
     def _legend(self) -> list[Markup]:
-        names = [(topic_name(one["topic"]), topic_class(one["topic"])) for one in self.years["topics"]]
+        room = 98.0 if self.width > 500 else (self.width - self.left) / 2 - 24
+        names = [
+            (name_within(one["topic"], 12, room), f"fill {topic_class(one['topic'])}") for one in self.years["topics"]
+        ]
         marks = []
         for at, (name, kind) in enumerate([*names, ("other topics", "rest")]):
-            y = self.top + 8 + 18 * at
-            swatch = element(
-                "rect",
-                x=self.right + 12,
-                y=y - 8,
-                width=9.0,
-                height=9.0,
-                class_="rest" if kind == "rest" else f"fill {kind}",
-            )
-            marks += [swatch, element("text", fit(name, 12, 98), x=self.right + 26, y=y, class_="axis name")]
+            x, y = self._place_of_name(at)
+            swatch = element("rect", x=x, y=y - 8, width=9.0, height=9.0, class_=kind)
+            marks += [swatch, element("text", name, x=x + 14, y=y, class_="axis name")]
         return marks
+
+    def _place_of_name(self, at: int) -> tuple[float, float]:
+        """Where the name of a part stands: beside a wide picture, below a narrow one."""
+        if self.width > 500:
+            return self.right + 12, self.top + 8 + _NAME_HEIGHT * at
+        row, column = divmod(at, 2)
+        return self.left + column * (self.width - self.left) / 2, self.height + 14 + _NAME_HEIGHT * row
 
     def word_lines(self) -> list[Markup]:
         """A line for each word, named at its end."""
@@ -295,7 +305,13 @@ class _Years:
             marks.append(element("path", d=path(points), class_=kind))
             ends.append((points[-1][1], clip(one["word"], 20), hue_class(one["hue"])))
         if self.width <= 500:
-            return marks
+            return marks + [
+                element(
+                    "text", fit(name, 12, 0.45 * (self.width - self.left)), x=x, y=y, class_=f"axis name fill {kind}"
+                )
+                for at, (_, name, kind) in enumerate(ends)
+                for x, y in [self._place_of_name(at)]
+            ]
         places = spread([y for y, *_ in ends], 15, self.top, self.base)
         return marks + [
             element("text", fit(name, 12, 112), x=self.right + 8, y=y + 4, class_=f"axis name fill {kind}")

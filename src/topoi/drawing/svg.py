@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from topoi.drawing.text import clean, number
+from topoi.drawing.text import clean, fit, number, text_width
 from topoi.drawing.words import clip
 
 WIDE, NARROW = 720.0, 360.0  # the two widths in which charts are drawn; pages show the one that fits
@@ -152,6 +152,22 @@ def map_name(summary: Mapping[str, Any], length: int = 20) -> str:
     name = topic_name(summary, length)
     first = topic_name(summary, 1000).partition(",")[0]
     return first if name.endswith("…") and len(first) <= length else name
+
+
+def name_within(summary: Mapping[str, Any], size: float, width: float) -> str:
+    """Name of a topic that fits a width: of a list that does not, the first word rather than a piece of the next.
+
+    Examples
+    --------
+    >>> topic = {"label": None, "auto_label": "America, challenge"}
+    >>> name_within(topic, 12, 200), name_within(topic, 12, 80), name_within(topic, 12, 40)
+    ('America, challenge', 'America', 'Amer…')
+    """
+    name = topic_name(summary)
+    if text_width(name, size) <= width:
+        return name
+    first = name.partition(",")[0]
+    return first if text_width(first, size) <= width else fit(name, size, width)
 
 
 def other_words(summary: Mapping[str, Any]) -> list[str]:

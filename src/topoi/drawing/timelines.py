@@ -10,8 +10,8 @@ from markupsafe import Markup
 from topoi.drawing.colours import alike, topic_class
 from topoi.drawing.evidence import Means, clear_peak, reliable_means, thin_years
 from topoi.drawing.plane import Address, Plane
-from topoi.drawing.svg import element, path, picture, topic_name
-from topoi.drawing.text import fit, spread
+from topoi.drawing.svg import element, name_within, path, picture, topic_name
+from topoi.drawing.text import spread
 from topoi.drawing.words import clip, count, percent, percent_mark, span, thousands
 
 TopicSummary = Mapping[str, Any]
@@ -199,7 +199,7 @@ def _at(series: Sequence[Mapping[str, Any]], i: int, when: str) -> str:
 
 
 def _end_label(plane: Plane, x: float, y: float, label: float, summary: TopicSummary) -> list[Markup]:
-    name = fit(topic_name(summary), 12, plane.width - plane.right - 32) + " "
+    name = name_within(summary, 12, plane.width - plane.right - 32) + " "
     figure = element("tspan", str(summary["topic"]), class_="sub")
     return [
         element("circle", cx=x, cy=y, r=2.6, class_="fill"),
@@ -279,7 +279,7 @@ def stacked(
                     plane.right + 14,
                     y,
                     topic_class(one["topic"]),
-                    fit(topic_name(one["topic"]), 12, plane.width - plane.right - 50),
+                    name_within(one["topic"], 12, plane.width - plane.right - 50),
                     str(one["topic"]["topic"]),
                 )
             )

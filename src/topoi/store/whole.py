@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from topoi.analysis.surprise import Surprises, document_surprises
 from topoi.analysis.together import LEAST, Together, clear_pairs, count_together
+from topoi.errors import NotFoundError
 from topoi.models.validation import whole_number
-from topoi.store.facets import TopicCells
+from topoi.store.facets import DocumentColumns, TopicCells
+from topoi.store.matching import match_for
+from topoi.store.queries import PAGE_QUERIES
 from topoi.store.search import StoreIndex
 
 if TYPE_CHECKING:
@@ -72,6 +76,68 @@ class WholeCollection:
         one, other = clear_pairs(found, whole_number("n", n))
         columns = {"topic": one, "other": other, "n_documents": found.n_documents[one, other]}
         return pd.DataFrame({**columns, "times": found.times[one, other]})
+
+    def documents_with(
+        self: Any,
+        words: str = "",
+        topics: Sequence[int] = (),
+        authors: Sequence[int | str] = (),
+        first: int | None = None,
+        last: int | None = None,
+        values: Mapping[str, Sequence[str]] | None = None,
+        least: float = LEAST,
+    ) -> NDArray[np.int64]:
+        """Numbers of the documents that pass all filters, as on the browser's page of documents.
+
+        Parameters
+        ----------
+        words : str
+            Words that all are in the title or the text; the last may be a beginning.
+        topics : sequence of int
+            Topics of which a document must have a share of at least ``least``.
+        authors : sequence of int or str
+            Numbers or names of authors, all of whom must have written it.
+        first, last : int, optional
+            Years, both included.
+        values : mapping of str to sequences of str, optional
+            Columns of the metadata, and values of which a document must have one.
+        least : float
+            The smallest share of a topic, 0.01 or more.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun"], ["gene"], ["star"]], metadata={"venue": ["A", "B", "A"]})
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).documents_with(values={"venue": ["A"]})
+        array([0, 2])
+        """
+        columns = DocumentColumns(self.store)
+        found = columns.within(first, last)
+        match = match_for(words)
+        if words.strip():
+            having = np.zeros(columns.n_documents, bool)
+            having[
+                []
+                if match is None
+                else [row[0] for row in self.store.rows(PAGE_QUERIES["matching"], {"match": match}, self.limits)]
+            ] = True
+            found &= having
+        if topics:
+            cells = TopicCells(self.chains_[0])
+            for topic in topics:
+                found &= cells.of(topic) >= least
+        for author in authors:
+            number = self.catalogue_.find_author(author) if isinstance(author, str) else int(author)
+            if not 0 <= number < columns.n_authors:
+                raise NotFoundError(f"there is no author {number}; authors are numbered 0 to {columns.n_authors - 1}")
+            found &= columns.of_author(number)
+        for name, wanted in (values or {}).items():
+            if name not in columns:
+                raise NotFoundError(f"the documents have no column {name!r}; there are {', '.join(columns.names)}")
+            found &= columns[name].having(wanted, columns.n_documents)
+        return np.flatnonzero(found)
 
     def surprising_documents(self: Any, n: int = 25) -> pd.DataFrame:
         """The documents that their own topics explain worst.

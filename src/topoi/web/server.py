@@ -187,7 +187,8 @@ class Server:
 
     def cached_page(self, page: Page, view: Mapping[str, Any], context: PageContext, slug: str) -> str:
         """A page whose map and sparklines are slow to draw, cached: it changes with the file and its labels."""
-        key = (context.cache.digest, tuple(context.snapshot.digests.items()), tuple(sorted(context.labels.items())))
+        known, labels = context.snapshot, tuple(sorted(context.labels.items()))
+        key = (context.cache.digest, tuple(known.digests.items()), known.title, known.sentence, labels)
         kept = self._cached_pages.get((slug, page.kind))
         if kept is None or kept[0] != key:
             whole = Links(slug, page.path, versions=self._versions)

@@ -172,14 +172,17 @@ def _years(context: PageContext, selection: Selection, chosen: Chosen) -> list[Y
     bins: dict[int, int] = {}
     for year, n in zip(years, counts, strict=True):
         bins[year // width] = bins.get(year // width, 0) + n
+    # The outer bins end with the years that there are, not with the round ones.
+    earliest, latest = min(years), max(years)
+    spans = [(max(at * width, earliest), min(at * width + width - 1, latest), n) for at, n in sorted(bins.items())]
     return [
         YearCount(
-            first=at * width,
-            last=at * width + width - 1,
+            first=first,
+            last=last,
             n_documents=n,
-            is_chosen=_overlaps(selection, at * width, at * width + width - 1),
+            is_chosen=_overlaps(selection, first, last),
         )
-        for at, n in sorted(bins.items())
+        for first, last, n in spans
     ]
 
 

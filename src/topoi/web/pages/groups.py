@@ -21,6 +21,7 @@ from topoi.web.pages.group_words import WordDifference, compare_vocabulary
 from topoi.web.pages.page import Page, Picture, has_topics
 from topoi.web.pages.parts import documents_by_id
 from topoi.web.pages.selection import (
+    COLUMN,
     PREFIXES,
     Pairs,
     Selection,
@@ -358,11 +359,36 @@ def _asked(given: dict[str, Any]) -> bool:
 def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
     from topoi.analysis.groupings import REST
 
-    if not view["differences"] or view["by"] is None:
+    if not view["differences"]:
         return None
+    if view["sides"]:
+        sides = [_documents_with(side["parameters"]) for side in view["sides"] if side["parameters"]]
+        return f"topoi.compare_groups(model, None, [{', '.join(sides)}], {_settings(view)})"
     groups = [view["group"]] if view["other"] == REST else [view["group"], view["other"]]
-    asked = f"{view['by']!r}, {groups!r}, units={view['units']!r}, n_permutations={_PERMUTATIONS}"
-    return f"topoi.compare_groups(model, {asked})"
+    return f"topoi.compare_groups(model, {view['by']!r}, {groups!r}, {_settings(view)})"
+
+
+def _settings(view: Mapping[str, Any]) -> str:
+    return f"units={view['units']!r}, n_permutations={_PERMUTATIONS}"
+
+
+_ARGUMENTS = {"q": ["words"], "topic": ["topics"], "author": ["authors"], "least": ["least"]}
+_ARGUMENTS |= {"from": ["first"], "to": ["last"], "year": ["first", "last"]}
+
+
+def _documents_with(parameters: Mapping[str, Any]) -> str:
+    """The call that finds the documents of a side.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.groups import _documents_with
+    >>> _documents_with({"topic": [3], "year": 1998, "in.topic": ["x"]})
+    "model.documents_with(topics=[3], first=1998, last=1998, values={'topic': ['x']})"
+    """
+    own = {key: value for name, value in parameters.items() for key in _ARGUMENTS.get(name, ())}
+    values = {name.removeprefix(COLUMN): value for name, value in parameters.items() if name not in _ARGUMENTS}
+    arguments = own | ({"values": values} if values else {})
+    return f"model.documents_with({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
 
 
 PAGE = Page(

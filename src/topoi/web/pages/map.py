@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from topoi.drawing.document_map import document_map, inside, leading_topics, topic_anchors
 from topoi.drawing.words import clip
 from topoi.errors import ModelError
+from topoi.store.matching import match_for
 from topoi.store.places import stored_places
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
@@ -22,7 +23,6 @@ from topoi.web.pages.map_columns import MapColour, colour_of, coloured_by
 from topoi.web.pages.page import Page, Picture, has_topics
 from topoi.web.pages.parts import documents_by_id, lines
 from topoi.web.pages.shapes import Doc, DocumentLine, TopicShare, TopicSummary
-from topoi.web.pages.text import match_for
 
 A_PAGE = 30
 MOST_CORNERS = 200

@@ -74,7 +74,7 @@ def _beginning(text: str) -> str:
     if cut == text:
         return text
     words = cut[:-1].rpartition(" ")[0].rstrip(" ,;:.–-")
-    return f"{words} …" if len(words) > LONGEST_OPENING // 2 else cut
+    return f"{words}\N{NO-BREAK SPACE}…" if len(words) > LONGEST_OPENING // 2 else cut
 
 
 def _with_topics(opening: str, topics: list[Any]) -> str:

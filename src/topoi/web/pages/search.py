@@ -16,6 +16,7 @@ from topoi.errors import StoreError
 from topoi.retrieval.ranking import Evidence
 from topoi.retrieval.search import Found, Search
 from topoi.retrieval.terms import find_terms
+from topoi.store.matching import match_for, terms_of
 from topoi.web.links import Links
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
@@ -26,7 +27,7 @@ from topoi.web.pages.page import Page
 from topoi.web.pages.parts import found, lines, name_of_author
 from topoi.web.pages.selection import Pairs, choose, described, parse_selection
 from topoi.web.pages.shapes import AuthorSize, Completion, DocumentLine, TopicSummary, WordLine
-from topoi.web.pages.text import match_for, one_line, short, terms_of
+from topoi.web.pages.text import one_line, short
 
 N_TOPICS, N_AUTHORS, N_WORDS, N_DOCUMENTS = 12, 20, 20, 20
 N_SUGGESTED_AUTHORS, N_SUGGESTED_TOPICS, N_SUGGESTED_WORDS, N_SUGGESTIONS = 5, 3, 3, 12

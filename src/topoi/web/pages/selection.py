@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from topoi.analysis.together import LEAST
 from topoi.errors import ModelError, NotFoundError
 from topoi.store.facets import SMALLEST_SHARE, TopicCells
+from topoi.store.matching import match_for
 from topoi.web.pages.context import Answers, PageContext
 from topoi.web.pages.names import fold
 from topoi.web.pages.parameters import LARGEST_NUMBER, LONGEST_QUERY, LONGEST_VALUE
 from topoi.web.pages.parts import MOST_RANKED
-from topoi.web.pages.text import listed, match_for, one_line, short
+from topoi.web.pages.text import listed, one_line, short
 
 MOST_PAIRS = 60
 MOST_CHOSEN = 10

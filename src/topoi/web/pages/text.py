@@ -1,4 +1,4 @@
-"""Texts cut to a length that a page can show, snippets around a query's words, and queries that an index accepts."""
+"""Texts cut to a length that a page can show, and snippets around a query's words."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from topoi.store.matching import may_begin, terms_of
 from topoi.web.pages.shapes import Snippet
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_LETTERS_OF_A_QUERY = re.compile(r'[\x00-\x1f\x7f"]')
-_MOST_TERMS = 12
-_SHORTEST_BEGINNING = 3
 _LONGEST_QUOTED = 2000
 
 
@@ -25,34 +23,6 @@ def short(text: str, length: int) -> str:
     'a long…'
     """
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
-
-
-def match_for(query: str, column: str | None = None) -> str | None:
-    """A user's query in the syntax of the full-text index; None if there is nothing to search for.
-
-    Each word is quoted, so that no input is a command of the index; the last may be a prefix.
-
-    Examples
-    --------
-    >>> from topoi.web.pages.text import match_for
-    >>> match_for('kernel OR "xyz'), match_for("  "), match_for("neur", column="title")
-    ('"kernel" "OR" "xyz"*', None, 'title : ("neur"*)')
-    """
-    terms = terms_of(query)
-    if not any(c.isalnum() for term in terms for c in term):
-        return None
-    words = " ".join(f'"{term}"' for term in terms) + ("*" if may_begin(terms[-1]) else "")
-    return words if column is None else f"{column} : ({words})"
-
-
-def may_begin(term: str) -> bool:
-    """Whether a word may be used as a prefix: one or two letters match too much to be useful."""
-    return len(term) >= _SHORTEST_BEGINNING or not term.isascii()
-
-
-def terms_of(query: str) -> list[str]:
-    """Words of a query."""
-    return _LETTERS_OF_A_QUERY.sub(" ", query).split()[:_MOST_TERMS]
 
 
 def one_line(text: str) -> str:

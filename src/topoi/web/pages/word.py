@@ -9,12 +9,13 @@ from typing_extensions import TypedDict
 
 from topoi.drawing import doors
 from topoi.errors import NotFoundError
+from topoi.store.matching import match_for
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, numbered
 from topoi.web.pages.parts import doc_of
 from topoi.web.pages.shapes import Doc, TopicSummary, WordLine
-from topoi.web.pages.text import match_for, one_line, short
+from topoi.web.pages.text import one_line, short
 from topoi.web.pages.word_years import ContextLine, WordYears, lines_in_context, years_of_words
 from topoi.web.tables import Tables, lists_in
 
