@@ -112,7 +112,7 @@ def test_only_known_groups_exist() -> None:
     folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     files = {path.name for path in SOURCE.glob("*.py")}
     assert folders <= set(RANK)
-    assert files == {"__init__.py", "errors.py"}
+    assert files == {"__init__.py", "__main__.py", "errors.py"}
 
 
 @pytest.mark.parametrize(

@@ -116,8 +116,9 @@ def test_interrupt_exits_130(topoi, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert topoi("topics", path).code == 130
 
 
-def test_runs_as_a_process(model_file: Path) -> None:
-    command = [sys.executable, "-m", "topoi.cli.main", "topics", str(model_file), "--csv"]
+@pytest.mark.parametrize("module", ["topoi", "topoi.cli.main"])
+def test_runs_as_a_process(model_file: Path, module: str) -> None:
+    command = [sys.executable, "-m", module, "topics", str(model_file), "--csv"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("topic,label,n_words,share,lower,upper,background,words,authors\n")
     assert done.stderr == ""

@@ -7,8 +7,11 @@ import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from topoi.cli.documents import draw_similar
+from topoi.cli.look import console
 from topoi.cli.main import main
 from topoi.cli.similar import Measure
 from topoi.models.smoothed_counts import MEASURES
@@ -152,6 +155,14 @@ def test_align(topoi, model_file: Path, chains_file: Path, lda_file: Path) -> No
     run = topoi("align", model_file, lda_file)
     assert run.out.splitlines()[-1] == "3 of 3 pairs are each other's nearest (=)"
     assert "has 1 chain(s)" in topoi("align", model_file).err
+
+
+def test_documents_of_one_title_are_told_apart_by_their_ids(capsys: pytest.CaptureFixture[str]) -> None:
+    alike = [{"id": f"p{i}", "title": "Annual message", "year": 1900, "score": 0.5} for i in range(2)]
+    draw_similar(pd.DataFrame([*alike, {"id": "p2", "title": None, "year": 1901, "score": 0.4}]), console())
+    assert [line.split("  ")[-1].strip() for line in capsys.readouterr().out.splitlines()] == ["p0", "p1", "p2"]
+    draw_similar(pd.DataFrame(alike[:1]), console())
+    assert capsys.readouterr().out.endswith("Annual message\n")
 
 
 def test_documents(topoi, model_file: Path) -> None:

@@ -160,7 +160,7 @@ def test_fields_that_nobody_has(tmp_path):
 @pytest.mark.parametrize(
     ("data", "line", "message"),
     [
-        (b"id,body\n1,red\n", 1, "no column 'text'; the columns are: id, body"),
+        (b"id,body\n1,red\n", 1, "no column 'text'; the columns are: id, body. Name the one with .* --text on"),
         (b"id,text\n1,red\n2,red,more\n", 3, "3 fields, but the header names 2"),
         (b'id,text\n1,"red\nfish"\n2\n', 4, "1 fields, but the header names 2"),
         (b'id,text\n1,"red\nfish"\n2,"red', 4, "not closed"),

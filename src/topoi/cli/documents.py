@@ -19,14 +19,23 @@ if TYPE_CHECKING:
     from topoi.store.view import ModelView
 
 
+def document_rows(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Rows of a listing for ``document_line``; ``show_id`` says whether some of them have the same title."""
+    rows = frame.to_dict("records")
+    titles = [title for row in rows if (title := _or_nothing(row.get("title")))]
+    return [{**row, "show_id": len(set(titles)) < len(titles)} for row in rows]
+
+
 def document_line(start: Text, row: dict[Any, Any], width: int) -> Text:
-    """Line of ``start``, then the document's year and title, cut to the width."""
+    """Line of ``start``, then the document's year and title, and its id if titles are shared, cut to the width."""
     year = _or_nothing(row.get("year"))
-    name = _or_nothing(row.get("title")) or str(row["id"])
+    title = _or_nothing(row.get("title"))
     line = start.copy()
     if "year" in row:
         line.append(f"{look.GAP}{year:>4}", style="dim")
-    line.append(look.GAP + look.printable(name))
+    line.append(look.GAP + look.printable(title or str(row["id"])))
+    if title and row.get("show_id"):
+        line.append(look.GAP + look.printable(str(row["id"])), style="dim")
     line.truncate(width, overflow="ellipsis")
     line.rstrip()
     return line
@@ -94,7 +103,7 @@ def draw_shares(frame: pd.DataFrame, screen: Console) -> None:
     """Print a line per document: the topic's share with its interval and a bar, year, title."""
     from rich.text import Text
 
-    for row in frame.to_dict("records"):
+    for row in document_rows(frame):
         told = look.interval(row["lower"], row["upper"])
         between = [(Text(told, style="dim"), look.INTERVAL_WIDTH)] if told else []
         start = look.row(
@@ -113,5 +122,5 @@ def draw_similar(frame: pd.DataFrame, screen: Console) -> None:
     """Print a line per document: the score, year, title."""
     from rich.text import Text
 
-    for row in frame.to_dict("records"):
+    for row in document_rows(frame):
         screen.print(document_line(Text(f"{row['score']:5.2f}", style="dim"), row, screen.width))

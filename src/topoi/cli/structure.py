@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.documents import document_line
+from topoi.cli.documents import document_line, document_rows
 from topoi.cli.options import GRAPH, AsCsv, AsJson, ModelFile, ModelName, open_view
 from topoi.cli.output import check_one_format, plain_table, print_frame
 from topoi.cli.saving import refuse_overwriting
@@ -201,11 +201,11 @@ def draw_documents(rows: pd.DataFrame, screen: Console) -> None:
 
     if len(rows):
         screen.print(Text("\ndocuments", style="dim"))
-    for row in rows.to_dict("records"):
+    for row in document_rows(rows.rename(columns={"name": "title"})):
         ends = look.interval(row["lower"], row["upper"]).ljust(look.INTERVAL_WIDTH)
         start = Text(f"{look.percent(row['share']):>5}{look.GAP}{ends}{look.GAP}", style="dim")
         start += Text(look.bar(row["share"], 10))
-        screen.print(document_line(start, {"id": row["id"], "title": row["name"], "year": row["year"]}, screen.width))
+        screen.print(document_line(start, row, screen.width))
 
 
 def draw_years(rows: pd.DataFrame, screen: Console) -> None:

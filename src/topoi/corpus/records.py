@@ -137,7 +137,8 @@ class RecordTable:
         self._seen.update(columns)
 
     def _hint(self, missing: Sequence[str]) -> str:
-        return '. Name the text with text="…"' if self.fields.text == "text" and "text" in missing else ""
+        named = self.fields.text == "text" and "text" in missing
+        return '. Name the one with the text: text="…" in Python, --text on the command line' if named else ""
 
     def _taken_fields(self) -> set[str]:
         """Return the fields that have another role, and so are not kept as metadata."""
