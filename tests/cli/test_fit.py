@@ -368,7 +368,9 @@ def test_pachinko_takes_labels_of_documents(topoi, tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("[1]", "no mapping"),
-        ("{", "seeds.json"),
+        ("{", "seeds.json: it is not JSON"),
+        ("[]", "seeds.json: it has no mapping"),
+        ('{"x": ["sea"], "x": ["ship"]}', "seeds.json: 'x' is there twice"),
         ('{"x": ["nosuchword"]}', "none of the seeds"),
         (None, "cannot be read"),
     ],

@@ -272,6 +272,7 @@ def test_new_documents_have_no_banned_words_either() -> None:
     ("told", "message"),
     [
         ({"ban": {5: ["law"]}}, "topics without a name come and go"),
+        ({"ban": {"nosuch": ["law"]}}, "'nosuch', but in this model topics without a name come and go.*named are"),
         ({"seeds": {0: ["law"]}, "ban": None, "pin": None, "doc_ban": None, "doc_labels": None}, "give it a name"),
         ({"doc_ban": {"2": [1]}}, "topics without a name come and go"),
         ({"max_topics": 2}, "raise max_topics above 2"),

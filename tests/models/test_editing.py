@@ -341,7 +341,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(corpus: topoi.Corpus) -
         (lambda: editor.rename(1, "x" * 1001), ModelError, "at most 1000"),
         (lambda: editor.ban(1, "shop"), NotFoundError, "ship"),
         (lambda: editor.ban(1, []), ModelError, "no words"),
-        (lambda: editor.pin(1, "ship").ban(1, "ship"), ModelError, "banned from every topic"),
+        (lambda: editor.pin(1, "ship").ban(1, "ship"), ModelError, "pinned to topic 1 and banned there"),
         (lambda: editor.send("d99", away_from=1), NotFoundError, "no document 'd99'"),
         (lambda: editor.send(30, away_from=1), NotFoundError, "numbered 0 to 29"),
         (lambda: editor.send(3, to=1, away_from=1), ModelError, "and to it"),

@@ -340,6 +340,17 @@ def test_seeds_find_a_planted_topic():
         assert (report["share"] > 0.9).all() and (report["expected"] < 0.5).all()
 
 
+def test_an_error_names_the_id_of_a_document():
+    corpus = topoi.Corpus.from_tokens([["a", "b"], ["b", "c"]], ids=["one", "two"])
+    with pytest.raises(ModelError, match=r"document 1 \('two'\) may have no topic"):
+        topoi.LDA(2, doc_labels=[["x", "y"], []]).fit(corpus)
+
+
+def test_a_word_may_be_banned_from_one_of_two_topics_it_is_pinned_to():
+    told = resolve_guidance(small_corpus(), 3, pin={0: ["a"], 1: ["a"]}, ban={1: ["a"]})
+    assert told.phantoms.to_array()[:, 1:].tolist() == [[1, -1], [2, -1]]
+
+
 @pytest.mark.parametrize(
     ("told", "message"),
     [
@@ -353,7 +364,14 @@ def test_seeds_find_a_planted_topic():
         ({"seeds": {"x": ["a"]}, "ban": {"x": ["a"]}}, "banned there"),
         ({"ban": {7: ["a"]}}, "numbered 0 to 2"),
         ({"ban": {"war": ["a"]}}, "numbered 0 to 2"),
-        ({"ban": {0: ["zebra"]}}, "zebra"),
+        ({"ban": {0: ["zebra"]}}, r"ban\[0\].*zebra"),
+        ({"seeds": {"x": ["a"]}, "pin": {"x": ["zebra"]}}, r"pin\['x'\].*zebra"),
+        ({"ban": {0: None}}, r"ban\[0\] is None; pass a list of words"),
+        ({"ban": {0: 5}}, "list of words"),
+        ({"seeds": {"x": ["a"]}, "ban": {"x": ["b"], 0: "*"}}, "ban has topic 0 twice"),
+        ({"seeds": {"x": ["a"]}, "ban": {"x": ["b"]}, "pin": {"x": ["b"]}}, "'b' is pinned to topic 'x' and banned"),
+        ({"seeds": {"x": ["a"]}, "pin": {1: ["a"]}}, "'a' is a seed of topic 'x' and pinned to others"),
+        ({"seeds": {"x": {"a": 5, "A": 7}}}, "'A' twice, with 5 and 7"),
         ({"ban": {0: ["a"], 1: ["a"], 2: ["a"]}}, "banned from every topic"),
         ({"ban": {0: "*", 1: "*", 2: "*"}}, "at least one topic"),
         ({"ban": ["a"]}, "mapping"),
@@ -361,8 +379,8 @@ def test_seeds_find_a_planted_topic():
         ({"doc_labels": "venue"}, "no column"),
         ({"doc_labels": [["x"]]}, "1 entries"),
         ({"doc_labels": [["x"], [3]]}, "list of names"),
-        ({"doc_labels": [["x"], ["y"]], "pin": {"x": ["b"]}}, "document 1 has the word 'b'"),
-        ({"doc_labels": [["x", "y", "z"], []]}, "document 1 may have no topic"),
+        ({"doc_labels": [["x"], ["y"]], "pin": {"x": ["b"]}}, r"document 1 \(.*\) has the word 'b'"),
+        ({"doc_labels": [["x", "y", "z"], []]}, r"document 1 \(.*\) may have no topic"),
         ({"doc_ban": {0: [9]}}, "document 9"),
         ({"doc_ban": {0: "one"}}, "list of documents"),
         ({"seeds": {"x": ["a"]}, "sparse": "counts"}, "sparse"),
@@ -377,7 +395,7 @@ def test_bad_guidance_is_refused(told, message):
 
 def test_words_that_are_not_there_are_named():
     corpus = small_corpus()
-    with pytest.warns(UserWarning, match="zebra"):
+    with pytest.warns(UserWarning, match="1 seed word is not in the vocabulary and left out: 'zebra' of 'x'"):
         model = topoi.LDA(3, n_iter=2, random_state=0, seeds={"x": ["A", "zebra"]}).fit(corpus)
     assert model.guidance_report()["word"].tolist() == ["a"]
 

@@ -137,3 +137,108 @@ def test_former_labels_come_from_chain_and_file(corpus: topoi.Corpus, tmp_path: 
         assert topoi.view(path).topic_labels()[topic] == alone
         topoi.edit(path).undo()
         assert topoi.view(path).topic_labels() == model.topic_labels()
+
+
+def small_docs() -> topoi.Corpus:
+    """Forty documents of five subjects."""
+    return topoi.Corpus.from_tokens([PLACES[d % 5].split() * 4 for d in range(40)], dates=[1990 + d for d in range(40)])
+
+
+FAMILIES = {
+    "LDA": lambda: topoi.LDA(5, n_iter=10, random_state=0, progress=False),
+    "pachinko": lambda: topoi.PachinkoAllocation(2, 5, n_iter=10, random_state=0, progress=False),
+    "aspects": lambda: topoi.AspectModel(3, n_iter=3, tol=0, random_state=0, progress=False),
+    "PLSI": lambda: topoi.PLSI(3, n_iter=5, tol=0, random_state=0, progress=False),
+    "kernels": lambda: topoi.KernelTopicModel(
+        3, features=["year"], n_iter=6, n_warmup=3, tol=0, random_state=0, progress=False
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_persons_name_goes_with_the_model(tmp_path: Path, family: str) -> None:
+    model, first, second = FAMILIES[family]().fit(small_docs()), tmp_path / "a.topoi", tmp_path / "b.topoi"
+    model.save(first)
+    automatic = topoi.view(first).topic_labels()
+    topoi.open_store(first).set_label(None, 1, "Our own name")
+    loaded = topoi.load(first)
+    assert loaded.topic_labels() == [automatic[0], "Our own name", *automatic[2:]]
+    loaded.resume(2)
+    assert loaded.topic_labels()[1] == "Our own name"
+    loaded.save(second)
+    view = topoi.view(second)
+    assert view.topic_labels() == loaded.topic_labels()
+    # The automatic label stays behind it.
+    view.store.set_label(None, 1, None)
+    assert topoi.view(second).topic_labels()[1] not in ("Our own name", "")
+    if family == "pachinko":
+        assert loaded.node_labels() == topoi.view(first).node_labels() | loaded.node_labels()
+        assert loaded.node_labels()[loaded.dag_.topics[1]] == "Our own name"
+    loaded.fit(small_docs())
+    assert "Our own name" not in loaded.topic_labels()
+
+
+def test_the_latest_name_wins(tmp_path: Path) -> None:
+    path = tmp_path / "a.topoi"
+    FAMILIES["LDA"]().fit(small_docs()).save(path)
+    store = topoi.open_store(path)
+    store.set_label(None, 0, "first")
+    model = topoi.load(path)
+    editor = topoi.edit(model)
+    editor.rename(0, "second").commit()
+    assert model.topic_labels()[0] == "second"
+    model.save(path)
+    assert store.labels() == {0: "second"}
+    store.set_label(None, 0, "third")
+    assert topoi.load(path).topic_labels()[0] == "third"
+    model.save(path)
+    assert store.labels() == {0: "third"}
+    # Names that were taken away in the file do not come back from a model that was read before.
+    store.set_label(None, 0, None)
+    model.save(path)
+    assert store.labels() == {}
+    editor.undo()
+    assert model.topic_labels()[0] == "first"
+
+
+def test_names_follow_merges_and_updates_in_memory(tmp_path: Path) -> None:
+    path, more = tmp_path / "a.topoi", tmp_path / "more.topoi"
+    FAMILIES["LDA"]().fit(small_docs()).save(path)
+    for k in range(3):
+        topoi.open_store(path).set_label(None, k, f"name {k}")
+    model = topoi.load(path)
+    topoi.edit(model).merge(1, 0).commit(n_iter=1)
+    labels = model.topic_labels()
+    assert labels[1:3] == ["name 1", "name 2"] and labels[0] != "name 0"
+    model.update([["gold", "star", "moon"] * 3], n_iter=1)
+    assert model.topic_labels()[1:3] == ["name 1", "name 2"]
+    model.save(more)
+    assert topoi.open_store(more).labels() == {1: "name 1", 2: "name 2"}
+
+
+def test_names_are_not_given_to_other_topics(tmp_path: Path) -> None:
+    # Topics of a hierarchical Dirichlet process have other numbers after more sweeps, but for those with a name.
+    path = tmp_path / "a.topoi"
+    settings = {"n_iter": 5, "seeds": {"sky": ["star", "moon"]}, "random_state": 0, "progress": False}
+    topoi.HierarchicalDirichletProcess(**settings).fit(small_docs()).save(path)
+    store = topoi.open_store(path)
+    store.set_label(None, 0, "heaven")
+    store.set_label(None, 1, "whatever")
+    model = topoi.load(path)
+    assert model.topic_labels()[:2] == ["heaven", "whatever"]
+    model.resume(3)
+    assert model.topic_labels()[0] == "heaven" and "whatever" not in model.topic_labels()
+    model.save(path)
+    assert store.labels() == {0: "heaven"}
+
+
+def test_names_stay_with_their_chain() -> None:
+    model = topoi.LDA(5, n_chains=2, n_iter=30, random_state=0, progress=False).fit(small_docs())
+    model.chains_[0].remember_names({1: "whatever"}, 0)
+    model.resume(0)
+    assert model.topic_labels()[1] == "whatever"
+    topoi.edit(model).ban(0, "moon").commit(n_iter=1)  # one chain, the best, goes on
+    assert model.topic_labels()[1] == "whatever"
+    model.fit_info_["best_chain"] += 1
+    assert "whatever" not in model.resume(1).topic_labels()

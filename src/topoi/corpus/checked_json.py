@@ -18,7 +18,7 @@ class Between(NamedTuple):
     whole: bool = False
 
 
-def read_json(text: object, shape: object = None, infinite: bool = False) -> Any:
+def read_json(text: object, shape: object = None, infinite: bool = False, distinct: bool = False) -> Any:
     """Parse a JSON text; raise ``ValueError`` if it is invalid or not of the shape.
 
     Nesting, whole numbers and strings are limited, so that no returned value can exhaust the stack, overflow in a
@@ -33,6 +33,9 @@ def read_json(text: object, shape: object = None, infinite: bool = False) -> Any
         (``{"rows": int}``), or a number within bounds.
     infinite : bool
         Whether to accept ``Infinity`` and ``NaN``, which Python writes although they are not valid JSON.
+    distinct : bool
+        Whether to refuse an object that has a name twice, of which Python would keep the last: for files that people
+        write.
 
     Examples
     --------
@@ -46,8 +49,11 @@ def read_json(text: object, shape: object = None, infinite: bool = False) -> Any
     """
     if not isinstance(text, str | bytes | bytearray):
         raise ValueError("it is not text")
+    constant, pairs = float if infinite else _constant, _distinct if distinct else None
     try:
-        value = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=float if infinite else _constant)
+        value = json.loads(
+            text, parse_int=_whole, parse_float=_finite, parse_constant=constant, object_pairs_hook=pairs
+        )
     except RecursionError:
         raise ValueError(f"it is nested more than {DEEPEST} deep") from None
     _check_depth(value)
@@ -111,6 +117,15 @@ def _check_text(text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError("a text has half of a character") from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} is there twice")
+    return found
 
 
 def _whole(digits: str) -> int:

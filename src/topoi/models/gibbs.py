@@ -197,6 +197,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
             self._chains, self._settled = ([each[c] for c in order] for each in (by_number, copies))
         n_shards = len(self._chains[0].shards)
         work = self._sampler.n_tokens * len(self._chains) * (outcome.sweep - done)
+        shown = self.__dict__.get("fit_info_", {}).get("best_chain")
         self.fit_info_ = {
             "model": type(self).__name__,
             "seed": self._seed,
@@ -219,6 +220,14 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         if isinstance(before, Posterior) and isinstance(self.chains_[0], Posterior):
             self.chains_[0].remember_labels(before.labels_so_far)
         self.fit_info_ |= self._notes_on_estimates()
+        if isinstance(before, Posterior) and isinstance(self.chains_[0], Posterior):
+            names, n_edits = before.names_known
+            stay = [k for k in names if self._numbers_stay(shown, k)]
+            self.chains_[0].remember_names({k: names[k] for k in stay}, n_edits)
+
+    def _numbers_stay(self, shown: int | None, topic: int) -> bool:
+        """Whether a topic has the number that it had when the chain ``shown`` was first; other chains have others."""
+        return bool(shown == self.fit_info_["best_chain"])
 
     def _notes_on_estimates(self) -> dict[str, Any]:
         """For ``fit_info_``: the chain shown first, the number of samples averaged, the topics that changed."""
@@ -414,10 +423,11 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         return progress, arrays
 
     def identity_of_fit(self) -> dict[str, Any]:
-        """Model, seed and number of shards, and edits, after which numbers may mean other topics; names change none."""
+        """Model, seed and number of shards, and what gives numbers other topics: edits but for names, another chain."""
         made = [edit.text for edit in self.edits_ if not edit.undone and edit.kind != "rename"]
-        edits = {"edits": made} if made else {}
-        return super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]} | edits
+        found = super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]}
+        shown = self.fit_info_.get("best_chain")
+        return found | ({"edits": made} if made else {}) | ({"best_chain": shown} if shown else {})
 
     def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote."""

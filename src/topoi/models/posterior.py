@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -294,6 +294,21 @@ class Posterior:
         Each stays while it is nearly as good as the best (``topoi.models.labels.memory``).
         """
         self.__dict__["_former"] = tuple(labels)
+
+    @property
+    def names_known(self) -> tuple[dict[int, str], int]:
+        """Names that people gave to topics in a file, and the number of edits that these names are later than."""
+        names, n_edits = self.__dict__.get("_names_known", ({}, 0))
+        return dict(names), n_edits
+
+    def remember_names(self, names: Mapping[int, str], n_edits: int) -> None:
+        """Take over names that people gave: of a file, or of the chain before it went on."""
+        self.__dict__["_names_known"] = {k: name for k, name in names.items() if 0 <= k < self.n_topics}, n_edits
+
+    def remember(self, before: Posterior) -> None:
+        """Take over the labels and names of the same topics, as they were before a model went on."""
+        self.remember_labels(before.labels_so_far)
+        self.remember_names(*before.names_known)
 
     # Training documents; families with a better estimate of a mixture than its counts override the shares.
 

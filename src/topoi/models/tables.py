@@ -13,6 +13,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.names import find_name
+from topoi.models.people import names_of_people
 from topoi.models.posterior import Posterior
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.registry import giving
@@ -43,7 +44,8 @@ class Tables(Generic[PosteriorT]):
 
         Labels are unique and have at most 40 characters. They are made from the phrases of the texts, and written as
         the texts mostly write them; background topics, whose words are common to all kinds of documents, are called
-        so, as in "background: said, made". The same model always gets the same labels (``topoi.models.labels``).
+        so, as in "background: said, made". The same model always gets the same labels (``topoi.models.labels``). A name
+        that a person gave, in the file that the model comes from or by ``topoi.edit``, stands in place of the label.
 
         Examples
         --------
@@ -52,7 +54,10 @@ class Tables(Generic[PosteriorT]):
         >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(texts).topic_labels()
         ['Indian tribes', 'Gold Standard']
         """
-        return list(self._first.named(self.corpus_).labels)
+        labels = list(self._first.named(self.corpus_).labels)
+        for topic, name in names_of_people(self).items():
+            labels[topic] = name
+        return labels
 
     def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
         """The most probable, or most telling, words of each topic: topic, rank, word, probability.

@@ -56,6 +56,7 @@ def rebuilt(path: Path, stored: StoredModel) -> Any:
         first = next(iter(model.chains_), None)
         if isinstance(first, Posterior):
             first.remember_labels(stored.labels)
+            first.remember_names(stored.names, len(model.edits_))
         return model
     except StoreError:
         raise

@@ -42,6 +42,7 @@ class StoredModel(NamedTuple):
     meta: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
     labels: Sequence[str] = ()
+    names: Mapping[int, str] = {}
 
 
 def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -> tuple[Any, ...]:
@@ -80,7 +81,7 @@ def read_model(connection: sqlite3.Connection, path: Path, name: str | None = No
                 # Names that were given in the store itself are in the table alone.
                 meta["fit_info"] = meta["fit_info"] | {"edits": [edit.to_dict() for edit in edits]}
             labels = [label for _, label in automatic_labels(connection, model_id)]
-            return StoredModel(model, get_corpus(connection), meta, arrays, labels)
+            return StoredModel(model, get_corpus(connection), meta, arrays, labels, _names(connection, model_id))
         except NotFoundError as error:
             raise NotFoundError(f"{path}: {error}") from None
         except StoreError as error:
@@ -117,6 +118,11 @@ def list_models(connection: sqlite3.Connection) -> pd.DataFrame:
 def list_labels(connection: sqlite3.Connection, model: str | None) -> dict[int, str]:
     """The labels of a model's topics."""
     (model_id,) = find_model(connection, model, "model_id")
+    return _names(connection, model_id)
+
+
+def _names(connection: sqlite3.Connection, model_id: int) -> dict[int, str]:
+    """Names that people gave to a model's topics."""
     rows = connection.execute("SELECT topic, label FROM label WHERE model_id = ? ORDER BY topic", (model_id,))
     return {topic: str(label) for topic, label in rows if isinstance(topic, int)}
 

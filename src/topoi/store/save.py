@@ -9,7 +9,7 @@ from typing import Any
 from topoi.corpus.blocks import Table
 from topoi.drawing.document_layout import document_places
 from topoi.models.base import ABOUT_ESTIMATES, FREE_TO_CHANGE, FittedModel
-from topoi.models.editing.records import given_names
+from topoi.models.people import names_of_people
 from topoi.models.posterior import Posterior
 from topoi.store.arrays import checksum
 from topoi.store.corpus_rows import bare
@@ -74,5 +74,6 @@ def bare_entry(model: FittedModel, name: str, tables: Mapping[str, Table]) -> Mo
         arrays=arrays,
         tables={**tables, **({"edit": edit_columns(model.edits_)} if model.edits_ else {})},
         parameters=(topic_parameters(first) if isinstance(first, Posterior) else {}) | model.family_parameters(),
-        names={topic: name for topic, name in given_names(model.edits_).items() if name},
+        edits=model.edits_,
+        names=names_of_people(model),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from topoi.corpus.blocks import Blocks, Columns, Table, table_values
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.errors import NotFoundError, StoreError
-from topoi.models.editing.records import Edit
+from topoi.models.editing.records import Edit, given_names
 from topoi.store.arrays import checksum, put_arrays, to_json
 from topoi.store.corpus_rows import bare, has_other_metadata, knows_metadata, put_corpus, put_metadata
 from topoi.store.insert import insert_rows, table_columns
@@ -74,8 +74,10 @@ class ModelEntry:
         For some of ``MODEL_TABLES`` the columns after ``model_id``, all of one length; or ``Blocks`` of such columns.
     parameters : mapping
         Fitted numbers outside the tables.
+    edits : sequence of Edit
+        Edits of the model by hand. Names that the file does not know yet become labels.
     names : mapping
-        Names that edits have given to topics; they become labels of topics that have none.
+        Names that people gave to topics, as the model knows them: labels if the file has no model of the same chain.
     """
 
     name: str
@@ -89,6 +91,7 @@ class ModelEntry:
     arrays: Mapping[str, ArrayOrPieces]
     tables: Mapping[str, Table]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    edits: Sequence[Edit] = ()
     names: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -113,7 +116,7 @@ def save_model(
     entry: ModelEntry,
     texts: bool = True,
     fresh: bool = False,
-    given_labels: Sequence[tuple[Any, ...]] = (),
+    given_labels: Sequence[tuple[Any, ...]] | None = None,
 ) -> None:
     """Write a model and its corpus to the store at ``path`` atomically; the file is created if missing.
 
@@ -133,8 +136,8 @@ def save_model(
         replace them if the file has no other model, and are a ``StoreError`` if it has.
     fresh : bool
         Replace the whole file.
-    given_labels : sequence of (topic, label, created)
-        Labels besides those that are kept.
+    given_labels : sequence of (topic, label, created), optional
+        Labels in place of those that the model knows.
     """
     check_name(entry.name)
     if not fresh and path.exists() and path.stat().st_size > 0:
@@ -143,9 +146,13 @@ def save_model(
     def edit(connection: sqlite3.Connection) -> None:
         given = corpus if texts else bare(corpus)
         _share_corpus(connection, given, corpus.fingerprint(), texts, path, entry.name)
-        labels = {row[0]: row for row in [*_remove(connection, entry), *given_labels]}
-        named = {topic: (topic, name, now()) for topic, name in entry.names.items()}
-        put_entry(connection, entry, list((named | labels).values()))
+        there = _remove(connection, entry)
+        labels: dict[int, tuple[Any, ...] | None] = {row[0]: row for row in there.labels} if there else {}
+        names: Mapping[int, str | None] = given_names(entry.edits, there.n_edits) if there else entry.names
+        if given_labels is not None:
+            labels, names = labels | {row[0]: row for row in given_labels}, {}
+        labels |= {topic: (topic, name, now()) if name else None for topic, name in names.items()}
+        put_entry(connection, entry, [row for row in labels.values() if row])
 
     change(path, edit, fresh)
 
@@ -206,15 +213,23 @@ def _share_corpus(
         put_metadata(connection, corpus)
 
 
-def _remove(connection: sqlite3.Connection, entry: ModelEntry) -> list[tuple[Any, ...]]:
-    """Remove the model of the same name and return the labels that the new one inherits."""
+class _SameChain(NamedTuple):
+    """What a model inherits from one of the same chain: labels (topic, label, created), and their number of edits."""
+
+    labels: list[tuple[Any, ...]]
+    n_edits: int
+
+
+def _remove(connection: sqlite3.Connection, entry: ModelEntry) -> _SameChain | None:
+    """Remove the model of the same name; return what the new one inherits, None if there was none of its chain."""
     row = connection.execute("SELECT model_id, chain FROM model WHERE name = ?", (entry.name,)).fetchone()
     if row is None:
-        return []
+        return None
     model_id, chain = row
     labels = connection.execute("SELECT topic, label, created FROM label WHERE model_id = ?", (model_id,)).fetchall()
+    (n_edits,) = connection.execute("SELECT count(*) FROM edit WHERE model_id = ?", (model_id,)).fetchone()
     remove_rows(connection, model_id)
-    return labels if chain == entry.chain else []
+    return _SameChain(labels, n_edits) if chain == entry.chain else None
 
 
 def remove_rows(connection: sqlite3.Connection, model_id: int, states: bool = True) -> None:

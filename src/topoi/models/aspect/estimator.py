@@ -242,7 +242,10 @@ class AspectModel(ChainTables[AspectPosterior], AspectPredictions, TrainedModel)
         5
         """
         check_is_fitted(self, "n_iter_")
-        return self._learn(self.corpus_, callback, whole_number("n_iter", n_iter, 0), self.n_iter_)
+        before = self._first
+        self._learn(self.corpus_, callback, whole_number("n_iter", n_iter, 0), self.n_iter_)
+        self._first.remember(before)
+        return self
 
     def _learn(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None, n_iter: int, done: int = 0) -> Self:
         self._checked_settings()

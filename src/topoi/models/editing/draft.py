@@ -294,6 +294,8 @@ class Draft:
         edited._settled = running if settled is running else settled
         edited._settings = edited._settings_of_fit()
         edited._finish(outcome, self.sweep)
+        # The one chain that goes on is the one that was first.
+        edited.chains_[0].remember_names(*self.model.chains_[0].names_known)
         return edited
 
     def _looking(

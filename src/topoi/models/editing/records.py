@@ -105,10 +105,13 @@ def history_frame(edits: Sequence[Edit]) -> pd.DataFrame:
     return frame.astype({"number": "int64", "step": "int64", "n_iter": "int64", "undone": "bool"})
 
 
-def given_names(edits: Sequence[Edit]) -> dict[int, str | None]:
-    """Names after edits that were not undone; None for topics that have lost theirs by being merged or split off."""
+def given_names(edits: Sequence[Edit], after: int = 0) -> dict[int, str | None]:
+    """Names after edits that were not undone; None for topics that have lost theirs by being merged or split off.
+
+    The first edits, as many as ``after``, are left out.
+    """
     names: dict[int, str | None] = {}
-    for edit in edits:
+    for edit in edits[after:]:
         if edit.undone:
             continue
         if edit.kind == "rename":

@@ -66,16 +66,23 @@ def labels_of(given: Any, corpus: Corpus) -> list[list[str] | None]:
         values = list(given)
         if len(values) != corpus.n_docs:
             raise ModelError(f"doc_labels has {len(values)} entries, but there are {corpus.n_docs} documents")
-    return [_label_list(value, d) for d, value in enumerate(values)]
+    return [_label_list(value, d, corpus) for d, value in enumerate(values)]
 
 
-def _label_list(value: Any, document: int) -> list[str] | None:
+def _shown(corpus: Corpus, document: int) -> str:
+    """A document's number, and its id if that is another."""
+    own = str(corpus.documents["id"].iloc[document])
+    return str(document) if own == str(document) else f"{document} ({own!r})"
+
+
+def _label_list(value: Any, document: int, corpus: Corpus) -> list[str] | None:
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return None
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, Iterable) or not all(isinstance(each, str) and each for each in listed):
         raise ModelError(
-            f"document {document} has the labels {value!r}; pass a list of names, [] for none, None for all"
+            f"document {_shown(corpus, document)} has the labels {value!r}; pass a list of names, [] for none, None "
+            "for all"
         )
     return list(listed)
 
@@ -141,8 +148,8 @@ def check_sets(guidance: Guidance, corpus: Corpus) -> None:
     lost = np.flatnonzero(empty[doc_set] & (lengths > 0))
     if len(lost):
         raise ModelError(
-            f"document {lost[0]} may have no topic at all: all are shut by its labels or bans; leave at least one "
-            "topic without a label, or allow it more"
+            f"document {_shown(corpus, lost[0])} may have no topic at all: all are shut by its labels or bans; "
+            "leave at least one topic without a label, or allow it more"
         )
     guided = np.unique(phantoms.banned_word)
     guided = guided[np.bincount(phantoms.banned_word)[guided] > phantoms.retired.sum()]
@@ -156,6 +163,6 @@ def check_sets(guidance: Guidance, corpus: Corpus) -> None:
         bad = docs[stuck[doc_set[docs]]]
         if len(bad):
             raise ModelError(
-                f"document {bad[0]} has the word {corpus.words[w]!r}, which none of the topics that its labels allow "
-                "can have: allow the word or the document one of the others"
+                f"document {_shown(corpus, bad[0])} has the word {corpus.words[w]!r}, which none of the "
+                "topics that its labels allow can have: allow the word or the document one of the others"
             )

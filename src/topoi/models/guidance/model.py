@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -140,12 +141,14 @@ def read_guidance(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     try:
         if path.stat().st_size > _LARGEST_FILE:
-            raise ValueError(f"{path} is larger than {_LARGEST_FILE // 2**20} megabytes")
-        found = read_json(path.read_text("utf-8"))
+            raise ValueError(f"it is larger than {_LARGEST_FILE // 2**20} megabytes")
+        found = read_json(path.read_text("utf-8-sig"), distinct=True)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON: {error}") from None
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise ValueError(f"it cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is not UTF-8 text") from None
+        raise ValueError("it is not UTF-8 text") from None
     if not isinstance(found, Mapping):
-        raise ValueError(f'{path} has no mapping of topics to words, as in {{"trade": ["tariff"]}}')
+        raise ValueError('it has no mapping of topics to words, as in {"trade": ["tariff"]}')
     return dict(found)

@@ -10,7 +10,7 @@ import numpy as np
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
-from topoi.errors import ModelError
+from topoi.errors import ModelError, NotFoundError
 from topoi.models.guidance.documents import DocLabels, DocumentsOfTopics, check_sets, labels_of, topic_sets
 from topoi.models.guidance.guidance import Guidance
 from topoi.models.guidance.phantoms import MOST_PHANTOMS, Phantoms
@@ -72,12 +72,17 @@ def resolve_guidance(
     names = tuple(known) or given
     words = _Words(corpus.vocabulary)
     cells, missing = _seed_cells(seeds or {}, strength, words, names, n_topics)
-    banned = _banned_cells(_by_topic("ban", ban, names, n_topics), words, n_topics, corpus.n_words)
-    banned |= _pinned_elsewhere(_by_topic("pin", pin, names, n_topics), words, n_topics)
-    both = sorted(set(cells) & banned)
-    if both:
-        w, k = both[0]
-        raise ModelError(f"the word {corpus.words[w]!r} is a seed of topic {_called(k, names)} and banned there")
+    banned = _banned_cells(_by_topic("ban", ban, names, n_topics), words, names, corpus.n_words)
+    pinned = _pinned_cells(_by_topic("pin", pin, names, n_topics), words, names)
+    elsewhere = {(w, k) for w in {w for w, _ in pinned} for k in range(n_topics)} - pinned
+    for other, clash in ((banned, "banned there"), (elsewhere, "pinned to others")):
+        for w, k in sorted(set(cells) & other)[:1]:
+            raise ModelError(f"the word {corpus.words[w]!r} is a seed of topic {_called(k, names)} and {clash}")
+    left = {w for w, _ in pinned - banned}
+    for w, k in sorted(pinned):
+        if w not in left:
+            raise ModelError(f"the word {corpus.words[w]!r} is pinned to topic {_called(k, names)} and banned there")
+    banned |= elsewhere
     seeded = np.array([(w, k, n) for (w, k), n in cells.items()], np.int64).reshape(-1, 3)
     out = np.array(sorted(banned), np.int64).reshape(-1, 2)
     columns = seeded[:, 0], seeded[:, 1], seeded[:, 2], out[:, 0], out[:, 1]
@@ -107,19 +112,20 @@ def resolve_named(corpus: Corpus, n_topics: int, **settings: Any) -> Guidance | 
     """
     seeds, given = settings.get("seeds"), settings.get("doc_labels")
     labels = None if given is None else labels_of(given, corpus)
-    n_named = len(_topic_names(seeds, labels, _ANY_NUMBER))
+    names = _topic_names(seeds, labels, _ANY_NUMBER)
     for name in ("seeds", "ban", "pin", "doc_ban"):
         by_topic = settings.get(name)
         for topic in by_topic if isinstance(by_topic, Mapping) else ():
             number = _number(topic)
-            if number is not None and number >= n_named:
+            if topic not in names and (number is None or not 0 <= number < len(names)):
+                known = f"; named are {', '.join(map(repr, names[:_SHOWN]))}" if names else ""
                 raise ModelError(
                     f"{name} has the topic {topic!r}, but in this model topics without a name come and go, and change "
-                    "their numbers; give it a name: that of seeds or of a label"
+                    f"their numbers; give it a name: that of seeds or of a label{known}"
                 )
     if settings.get("seed_strength") is None:
         settings = settings | {"seed_strength": default_strength(corpus, n_topics)}
-    return resolve_guidance(corpus, n_named + 1, **settings)
+    return resolve_guidance(corpus, len(names) + 1, **settings)
 
 
 def default_strength(corpus: Corpus, n_topics: int) -> int:
@@ -148,10 +154,15 @@ class _Words:
                 return self._vocabulary.index(form)
         return None
 
-    def need(self, word: str) -> int:
+    def need(self, word: str, where: str) -> int:
         """Number of a word; an error that names similar ones if the vocabulary does not have it."""
         found = self.find(word)
-        return self._vocabulary.index(word) if found is None else found
+        if found is not None:
+            return found
+        try:
+            return self._vocabulary.index(word)
+        except NotFoundError as error:
+            raise NotFoundError(f"{where}: {error}") from None
 
 
 def _called(topic: int, names: Sequence[str]) -> str:
@@ -161,7 +172,8 @@ def _called(topic: int, names: Sequence[str]) -> str:
 def _listed(name: str, value: Any) -> list[str]:
     """A list of words, checked."""
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ModelError(f"{name} is {value!r}; pass a list of words, as in [{value!r}]")
+        example = [value] if isinstance(value, str) else ["tariff", "import"]
+        raise ModelError(f"{name} is {value!r}; pass a list of words, as in {example!r}")
     found = list(value)
     wrong = [word for word in found if not isinstance(word, str) or not word]
     if wrong:
@@ -196,6 +208,7 @@ def _seed_cells(
     for name, given in seeds.items():
         k = _topic_number("seeds", name, names, n_topics)
         listed = _listed(f"seeds[{name!r}]", given)
+        own: dict[int, int] = {}
         for word in listed:
             times = (
                 strength
@@ -205,18 +218,17 @@ def _seed_cells(
             w = words.find(word)
             if w is None:
                 missing.setdefault(str(name), []).append(word)
-            else:
-                cells[w, k] = times
+            elif own.setdefault(w, times) != times:
+                raise ModelError(f"seeds[{name!r}] has {word!r} twice, with {own[w]} and {times}")
+        cells.update({(w, k): times for w, times in own.items()})
         if listed and len(missing.get(str(name), ())) == len(listed):
             shown = ", ".join(map(repr, listed[:_SHOWN]))
             raise ModelError(f"none of the seeds of {name!r} is in the vocabulary: {shown}")
     if missing:
-        left_out = [word for each in missing.values() for word in each]
+        left_out = [f"{word!r} of {name!r}" for name, each in missing.items() for word in each]
         more = ", …" if len(left_out) > _SHOWN else ""
-        warn_user(
-            f"{len(left_out)} seed words are not in the vocabulary and are left out: "
-            f"{', '.join(left_out[:_SHOWN])}{more}"
-        )
+        what = "1 seed word is" if len(left_out) == 1 else f"{len(left_out)} seed words are"
+        warn_user(f"{what} not in the vocabulary and left out: {', '.join(left_out[:_SHOWN])}{more}")
     return cells, missing
 
 
@@ -238,7 +250,9 @@ def _by_topic(setting: str, given: Any, names: Sequence[str], n_topics: int) -> 
     found: dict[int, Any] = {}
     for topic, value in given.items():
         k = _topic_number(setting, topic, names, n_topics)
-        found[k] = value if k not in found else [*found[k], *value]
+        if k in found and any(isinstance(each, str) or not isinstance(each, Iterable) for each in (value, found[k])):
+            raise ModelError(f"{setting} has topic {k} twice, by number and as {_called(k, names)}; put both together")
+        found[k] = [*found[k], *value] if k in found else value
     return found
 
 
@@ -259,23 +273,22 @@ def _number(topic: Any) -> int | None:
     return int(topic) if isinstance(topic, numbers.Integral) and not isinstance(topic, bool) else None
 
 
-def _banned_cells(ban: dict[int, Any], words: _Words, n_topics: int, n_words: int) -> set[tuple[int, int]]:
+def _banned_cells(ban: dict[int, Any], words: _Words, names: Sequence[str], n_words: int) -> set[tuple[int, int]]:
     found: set[tuple[int, int]] = set()
     for k, given in ban.items():
-        if given == EVERY_WORD or (not isinstance(given, str) and list(given) == [EVERY_WORD]):
+        if given == EVERY_WORD or (isinstance(given, list | tuple) and list(given) == [EVERY_WORD]):
             found |= {(w, k) for w in range(n_words)}
         else:
-            found |= {(words.need(word), k) for word in _listed(f"ban[{k}]", given)}
+            found |= _cells(f"ban[{_called(k, names)}]", given, words, k)
     return found
 
 
-def _pinned_elsewhere(pin: dict[int, Any], words: _Words, n_topics: int) -> set[tuple[int, int]]:
-    """Cells of pinned words in topics that they are not pinned to."""
-    homes: dict[int, set[int]] = {}
-    for k, given in pin.items():
-        for word in _listed(f"pin[{k}]", given):
-            homes.setdefault(words.need(word), set()).add(k)
-    return {(w, k) for w, own in homes.items() for k in range(n_topics) if k not in own}
+def _pinned_cells(pin: dict[int, Any], words: _Words, names: Sequence[str]) -> set[tuple[int, int]]:
+    return {cell for k, given in pin.items() for cell in _cells(f"pin[{_called(k, names)}]", given, words, k)}
+
+
+def _cells(where: str, given: Any, words: _Words, topic: int) -> set[tuple[int, int]]:
+    return {(words.need(word, where), topic) for word in _listed(where, given)}
 
 
 def _check_left(phantoms: Phantoms, corpus: Corpus, names: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from topoi.engine.shards import Shards
 from topoi.errors import ModelError
 from topoi.models.gibbs import GibbsModel
 from topoi.models.guidance.documents import DocLabels, DocumentsOfTopics
-from topoi.models.guidance.model import Guided
+from topoi.models.guidance.model import Guided, guided_names
 from topoi.models.guidance.settings import SETTINGS, Seeds, WordsOfTopics, resolve_named
 from topoi.models.hdp.posterior import HdpPosterior
 from topoi.models.hdp.sampler import LARGEST, Concentration, HdpSampler
@@ -167,6 +167,13 @@ class HierarchicalDirichletProcess(Guided, MatrixInput, ChainTables, GibbsModel)
     def why_not_edited(self) -> str | None:
         """Reason why topics cannot be edited by hand."""
         return "its topics are numbered by size after every sweep, so that numbers and names would not stay"
+
+    def _numbers_stay(self, shown: int | None, topic: int) -> bool:
+        return super()._numbers_stay(shown, topic) and topic < len(guided_names(self.chains_[0]))
+
+    def identity_of_fit(self) -> dict[str, Any]:
+        """As of other models, and the number of sweeps: each gives the topics new numbers."""
+        return super().identity_of_fit() | {"n_sweeps": self.fit_info_["n_sweeps"]}
 
     def _freeze(self) -> None:
         self.chains_ = [HdpPosterior.from_hdp(chain, self._sampler, self.corpus_) for chain in self._settled]

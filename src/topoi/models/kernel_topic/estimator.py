@@ -276,7 +276,7 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         """
         check_is_fitted(self, "n_iter_")
         self._checked_settings()
-        posterior, done = self._posterior, self.n_iter_
+        posterior, done, before = self._posterior, self.n_iter_, self._first
         large = isinstance(posterior, LargePosterior)
         setup = set_up_again(self.table_, self._settings["kernel"], posterior.hyper.shape, large)
         counts = Counts.of_mixtures(
@@ -287,7 +287,9 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         else:
             state = State(posterior.hyper, posterior.y, posterior.a if isinstance(posterior, LargePosterior) else None)
         wanted = done + whole_number("n_iter", n_iter, 0)
-        return self._train(self.corpus_, setup, counts, self._seed, wanted, callback, state)
+        self._train(self.corpus_, setup, counts, self._seed, wanted, callback, state)
+        self._first.remember(before)
+        return self
 
     def _fit_set_up(self, corpus: Corpus, setup: Setup, callback: Callable[[SweepInfo], Any] | None) -> Self:
         seed = resolve_seed(self.random_state)

@@ -191,10 +191,12 @@ def stem(word: str) -> str:
     Examples
     --------
     >>> from topoi.models.labels.choice import stem
-    >>> [stem(word) for word in ("Taxes", "tax", "countries", "country", "bus", "news")]
-    ['tax', 'tax', 'country', 'country', 'bus', 'new']
+    >>> [stem(word) for word in ("Taxes", "tax", "countries", "country", "bus", "news", "men")]
+    ['tax', 'tax', 'country', 'country', 'bus', 'new', 'man']
     """
     folded = word.casefold().removesuffix("'s").removesuffix("’s")
+    if folded.endswith(("men", "children")):
+        return folded[:-3] + ("" if folded.endswith("children") else "man")
     if len(folded) > 4 and folded.endswith("ies"):
         return folded[:-3] + "y"
     if len(folded) > 4 and folded.endswith(("sses", "shes", "ches", "xes", "zes")):

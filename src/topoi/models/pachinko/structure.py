@@ -12,6 +12,7 @@ from topoi.errors import ModelError
 from topoi.models.dag import WORDS
 from topoi.models.graph import GraphFrames, NodeDocuments, node_names, slot_children, telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior
+from topoi.models.people import names_of_people
 from topoi.models.ranking import largest
 from topoi.models.share_moments import Moments
 from topoi.models.smoothed_counts import blocks, listed, whole_tokens
@@ -79,8 +80,9 @@ class Structure(GraphFrames):
         """
         first = self._first
         if n_words is None:
-            names = node_names(self.dag_, first.edge_alpha, first.named(self.corpus_))
-            return dict(zip(self.dag_.nodes[1:], names, strict=True))
+            found = node_names(self.dag_, first.edge_alpha, first.named(self.corpus_))
+            labels = dict(zip(self.dag_.nodes[1:], found, strict=True))
+            return labels | {self.dag_.topics[k]: name for k, name in names_of_people(self).items()}
         wanted = whole_number("n_words", n_words)
         best = telling_words(self.dag_, first.edge_alpha, first.topic_word, first.counts.topic, wanted)
         words = self.vocabulary_.words

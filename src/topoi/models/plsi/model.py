@@ -168,7 +168,7 @@ class PLSI(FoldedIn, ChainTables, TrainedModel):
         5
         """
         check_is_fitted(self, "n_iter_")
-        done, begin = self.n_iter_, time.perf_counter()
+        done, begin, before = self.n_iter_, time.perf_counter(), self._first
         schedule = Schedule(
             done + whole_number("n_iter", n_iter, 0), self._seed, self.evaluate_every, evaluate_before=True
         )
@@ -180,6 +180,7 @@ class PLSI(FoldedIn, ChainTables, TrainedModel):
         fitted = run_restarts(training, schedule, done, None, self.progress, type(self).__name__, callback)
         traces = [fitted[0].trace if chain == number else trace for chain, trace in enumerate(self._traces)]
         self._finish(self.corpus_, fitted, traces, time.perf_counter() - begin, number)
+        self._first.remember(before)
         return self
 
     def _finish(
