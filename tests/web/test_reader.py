@@ -340,6 +340,10 @@ def test_the_command_line_writes_a_site(stored, tmp_path, capsys):
     size = sum(path.stat().st_size for path in files)
     assert f"wrote {len(files)} files, {size / 1e6:,.1f} MB; open" in capsys.readouterr().err
     assert {path.name for path in (tmp_path / "site").rglob("*.json")} == {MARK, "map.json"}
+    # The map asks the reader's files for titles: they have to be there before it.
+    map_page = (tmp_path / "site" / LDA / "map.html").read_text(encoding="utf-8")
+    assert 0 < map_page.index("reader_data.js") < map_page.index("static/map.js")
+    assert "click a dot to read it" in map_page
     assert main(["export", str(stored), str(tmp_path / "small"), *options, "--gzip"]) == 0
     packed = tmp_path / "small" / LDA / "topic" / "1.json.gz"
     assert json.loads(gzip.decompress(packed.read_bytes()))["kind"] == "topic"

@@ -427,7 +427,8 @@
 
     // The title of a document, asked for once, together with those of dots near it.
     async title(i) {
-      // A still copy has no server to ask.
+      // A still copy has no server to ask, but perhaps the reader's files.
+      if (typeof topoiReader !== "undefined" && await topoiReader.has("document", i)) return (await topoiReader.listed([i])).get(i).document;
       if (figure.dataset.static !== undefined) return { title: `Document ${i}`, authors: [], year: this.year && this.year[i] !== 4095 ? this.firstYear + this.year[i] : null };
       if (!this.titles.has(i)) {
         const answer = await fetch(address({ part: "titles", ids: i }));
