@@ -31,6 +31,13 @@ def test_the_tested_versions_of_python_are_those_that_are_promised():
     assert sys.version_info >= tuple(map(int, promised[0].split(".")))
 
 
+def test_the_source_archive_has_what_its_tests_read():
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    included = set(build["targets"]["sdist"]["include"])
+    assert {"/src", "/tests", "/docs", "/examples", "/benchmarks", "/studies", "/.ci", "/.github"} <= included
+    assert all((ROOT / name.lstrip("/")).exists() for name in included)
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.y*ml")), ids=lambda path: path.name)
 def test_workflows_and_forms_are_well_formed(path):
     content = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -74,5 +74,6 @@ def _tell(busy: bool) -> None:
 def no_cache(reason: str) -> None:
     """Log, once, that compiled kernels cannot be cached: every process will compile its own."""
     if not _told:
-        logger.warning("compiled kernels cannot be kept (%s); set NUMBA_CACHE_DIR to a folder for them", reason)
+        told = "compiled kernels cannot be kept, so every process compiles its own; "
+        logger.warning("%sset NUMBA_CACHE_DIR to a folder that can be written (%s)", told, reason)
     _told.add("no cache")
