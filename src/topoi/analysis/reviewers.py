@@ -81,8 +81,8 @@ def recommend_reviewers(
         likely than by anybody" and scores of different texts are comparable; P(word | author) is the mixture of
         ``topoi.Search``, of all that the author wrote and of the author's topics), n_documents, topics: a list of at
         most three topics by which the author's mixture explains the text; fit: the score from 0 to 100, see
-        ``fit_of``; last_year (missing without years); papers: a list of numbers of the author's documents that resemble the
-        text most, by the same score.
+        ``fit_of``; last_year (missing without years); papers: a list of numbers of the author's documents that resemble
+        the text most, by the same score.
         ``frame.attrs`` counts authors left out (``n_excluded``, ``n_coauthors``, ``n_too_few_words``, and ``n_others``
         by the number or the years of their documents, or by ``among``) and words of the text (``n_known``,
         ``n_unknown``), and lists the ``unknown`` names of ``exclude``.
