@@ -1,6 +1,7 @@
 """Reviewers know the subject, and are neither the authors nor their co-authors."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import topoi
@@ -50,6 +51,16 @@ def test_scores_follow_the_definition(model, corpus):
     assert set(frame["author"][:2]) <= {"Eve", "Fay", "Gus"}
     written = [sum(name in names for names in corpus.author_lists()) for name in frame["author"]]
     assert frame["n_documents"].tolist() == written
+
+
+def test_last_years_are_whole_numbers_or_missing(model, corpus):
+    frame = topoi.recommend_reviewers(model, TEXT, n=100)
+    assert frame["last_year"].dtype == "Int64"
+    dated = corpus.documents["year"].notna().tolist()
+    for row in frame.itertuples():
+        own = [d for d, names in enumerate(corpus.author_lists()) if row.author in names and dated[d]]
+        last = corpus.documents["year"].iloc[own].max() if own else None
+        assert pd.isna(row.last_year) if last is None else row.last_year == last
 
 
 def test_topics_are_those_by_which_the_author_explains_the_text(model, corpus):

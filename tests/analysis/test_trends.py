@@ -78,6 +78,7 @@ def test_another_corpus_is_inferred_with_one_warning(model):
         ("hole", "no document with words has a value for 'hole'"),
         ("mixed", "cannot be put in order"),
         ("topic", "'topic' is a column of the result"),
+        ("authors", "several authors.*compare_groups takes it"),
     ],
 )
 def test_what_cannot_be_grouped_is_refused(model, by, message):

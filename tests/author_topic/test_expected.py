@@ -100,3 +100,16 @@ def test_one_seen_word_is_enough_for_alpha(corpus, authors_model):
     assert np.array_equal(authors_model.log_completion(few, seen), with_it)
     assert not np.allclose(unseen(authors_model, few), 0.0)
     chain.expected = expected
+
+
+@pytest.mark.parametrize("settings", [{}, {"alpha": 0.3}, {"prior": "paper"}, {"fictitious_authors": False}])
+def test_a_view_expects_the_same_of_a_text_without_known_words(corpus, tmp_path, settings):
+    family = topoi.AuthorTopicModel if "fictitious_authors" in settings else topoi.LDA
+    model = family(4, n_iter=25, random_state=0, **settings).fit(corpus)
+    model.save(tmp_path / "small.topoi")
+    expected = model.chains_[0].expected
+    (found,) = topoi.view(tmp_path / "small.topoi").transform([""])
+    if "alpha" in settings or "prior" in settings:
+        np.testing.assert_allclose(found, model.alpha_ / model.alpha_.sum(), atol=0.1)
+    else:
+        np.testing.assert_allclose(found, expected.of_all, rtol=1e-6)

@@ -81,8 +81,8 @@ def recommend_reviewers(
         likely than by anybody" and scores of different texts are comparable; P(word | author) is the mixture of
         ``topoi.Search``, of all that the author wrote and of the author's topics), n_documents, topics: a list of at
         most three topics by which the author's mixture explains the text; fit: the score from 0 to 100, see
-        ``fit_of``; last_year (NaN without years); papers: a list of numbers of the author's documents that resemble the
-        text most, by the same score.
+        ``fit_of``; last_year (missing without years); papers: a list of numbers of the author's documents that resemble
+        the text most, by the same score.
         ``frame.attrs`` counts authors left out (``n_excluded``, ``n_coauthors``, ``n_too_few_words``, and ``n_others``
         by the number or the years of their documents, or by ``among``) and words of the text (``n_known``,
         ``n_unknown``), and lists the ``unknown`` names of ``exclude``.
@@ -123,7 +123,7 @@ def recommend_reviewers(
         "n_documents": model.catalogue_.n_documents(best) if corpus is None else _document_counts(counted, names),
         "topics": pd.Series(_explaining_topics(model.chains_[0], best, words), dtype=object),
         "fit": [fit_of(value) for value in score[best]],
-        "last_year": model.catalogue_.last_years(best),
+        "last_year": pd.array(model.catalogue_.last_years(best), dtype="Int64"),
         "papers": pd.Series(_papers(model, best, evidence, n_papers), dtype=object),
     }
     frame = with_rank(pd.DataFrame(columns), 1, best)

@@ -343,6 +343,9 @@ def column_of(documents: pd.DataFrame, by: str, own: tuple[str, ...] = ()) -> pd
         raise ModelError(f"{by!r} is a column of the result; rename it in corpus.documents to group by it")
     if by == "decade" and "decade" not in documents and "year" in documents:
         return documents["year"] // 10 * 10
+    if by == "authors" and by not in documents:
+        what = "a document may have several authors, so 'authors' makes no groups here"
+        raise ModelError(f"{what}; compare_groups takes it, for two authors")
     if by not in documents:
         raise ModelError(f"the documents have no column {by!r}; there are: {', '.join(map(str, documents))}")
     return documents[by]

@@ -44,6 +44,8 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
     mixtures_are_dirichlet = True
     # Mixtures of documents of which no word is known; None if alpha says them.
     expected: ExpectedMixtures | None = None
+    # Of a model in a store, which has no such mixtures of authors: whether nothing was said of alpha.
+    alpha_left_open = False
 
     def __init__(
         self,
@@ -106,7 +108,10 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         fictitious = bool(settings.get("fictitious_authors", False))
         labelled = cls is AuthorTopicPosterior and limits_documents(settings)
         kind: Any = LabelledPosterior if labelled else cls
-        return kind(source, None, fictitious, None if weight is None else float(weight))
+        found: Self = kind(source, None, fictitious, None if weight is None else float(weight))
+        said = [settings.get(name) for name in ("alpha", "learn_alpha", "doc_labels")]
+        found.alpha_left_open = settings.get("prior") == "auto" and said == [None] * 3
+        return found
 
     @property
     def has_private_authors(self) -> bool:
@@ -172,6 +177,13 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
             words, at = np.unique(wanted.tokens[here], return_inverse=True)
             if len(words):
                 scores[here] = (doc_topic[d] @ self.word_columns(words))[at]
+
+    def text_topics(self, tokens: NDArray[Any], plan: SamplingPlan) -> NDArray[np.float64]:
+        """Topic shares of a new text, as by somebody new; before the first word, those of all documents."""
+        sizes = self.topic_totals
+        if len(tokens) or not self.alpha_left_open or not sizes.any():
+            return super().text_topics(tokens, plan)
+        return np.asarray(sizes / sizes.sum(), np.float64)
 
     def mean_field(self, documents: Documents, n_jobs: int = 1) -> NDArray[np.float64]:
         """Topic shares of new documents without known authors, by passes over their words instead of sampling."""
