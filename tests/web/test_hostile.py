@@ -12,6 +12,7 @@ import pytest
 
 from topoi.web.security import CONTENT_SECURITY_POLICY
 from web.addresses import AUTHORS_ONLY, LDA, MAIN, PRIVATE, html, twin
+from web.conftest import client_of
 from web.samples import HOSTILE, SCRIPT
 
 PAGES = [
@@ -152,3 +153,12 @@ def test_null_bytes_that_a_corpus_admits(tmp_path):
         answer = client.get(f"/m/m/{page}")
         assert answer.status_code == 200
         assert "\0" not in answer.text or page == "document/0"
+
+
+def test_a_model_that_is_listed_under_another_name_than_its_own_is_refused(path):
+    """As a file may have it in which one bit was changed, or that was replaced in this moment."""
+    client = client_of(path)
+    model = client.app.state.server.watcher.snapshot().models[0]
+    model["name"] = "another"
+    answer = client.get(f"/m/{model['slug']}/")
+    assert answer.status_code == 503 and "two names" in answer.text

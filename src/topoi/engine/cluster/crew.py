@@ -16,6 +16,8 @@ logger = logging.getLogger("topoi")
 PATIENCE = 60.0
 # Seconds to wait for a small result that is there.
 _FOR_RESULTS = 5.0
+# Workers that may die in a row while they are prepared.
+_MOST_DEATHS = 20
 # Share of a worker's memory that a fit may use: beyond it Dask pauses the worker.
 _USABLE = 0.8
 
@@ -39,6 +41,7 @@ class Crew:
         self._asked: dict[str, Any] = {}
         self._preparing: dict[str, Any] = {}
         self._refused: set[str] = set()
+        self._deaths = 0
         self._begun = False
 
     def running(self) -> dict[str, int]:
@@ -85,7 +88,7 @@ class Crew:
                 break
             if not running and late:
                 raise ModelError(f"the cluster has no workers; none came within {PATIENCE:.0f} seconds")
-            if running and not (self._asked or self._preparing or self.members):
+            if running and running.keys() <= self._refused:
                 raise ModelError("no worker of the cluster can be used; see the warnings above")
             time.sleep(0.02)
         self._begun = True
@@ -107,6 +110,7 @@ class Crew:
                 self._preparing[address] = prepare(address)
         for address, _ in self._ended(self._preparing):
             self.members[address] = running[address]
+            self._deaths = 0
 
     def _ended(self, waiting: dict[str, Any]) -> list[tuple[str, Any]]:
         """Take out the tasks that have ended, and return the results of those that succeeded."""
@@ -123,10 +127,22 @@ class Crew:
         return found
 
     def _check_failure(self, address: str, future: Any) -> None:
-        """Refuse a worker whose preparation raised an error; one that was lost is tried again if it comes back."""
-        if future.status == "error":
-            error = future.exception()
+        """Refuse a worker whose preparation raised an error; one that died or was lost is asked again if it is back."""
+        from distributed import KilledWorker
+
+        if future.status != "error":
+            return
+        error = future.exception()
+        if not isinstance(error, KilledWorker):
             self._refuse(address, f"worker {address} cannot sample: {type(error).__name__}: {error}")
+            return
+        self._deaths += 1
+        logger.debug("worker %s died while it was prepared", address)
+        if self._deaths > _MOST_DEATHS:
+            raise ModelError(
+                f"{self._deaths} workers in a row died while they were prepared; do they have enough memory? "
+                "With a checkpoint, the same fit goes on"
+            )
 
     def _refuse(self, address: str, reason: str) -> None:
         self._refused.add(address)

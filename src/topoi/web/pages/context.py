@@ -371,7 +371,10 @@ class PageContext:
         self.snapshot = snapshot
         self.cache = cache
         self.view = cache.view
-        self.model = next(model for model in snapshot.models if model["name"] == cache.view.name)
+        described = [model for model in snapshot.models if model["name"] == cache.view.name]
+        if not described:
+            raise StoreError(f"{watcher.path} is damaged: a model has two names")
+        self.model = described[0]
 
     def rows(self, query: str, **parameters: object) -> list[Any]:
         """Rows of one of ``topoi.store.queries.PAGE_QUERIES`` for this model."""
