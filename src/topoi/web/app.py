@@ -67,7 +67,17 @@ def make_app(
     'topoi'
     """
     server = Server(FilePath(path), read_only)
-    app = FastAPI(
+    app = _empty_app(lifespan=_serving)
+    app.state.server = server
+    _add_routes(app, server)
+    _add_errors(app, server)
+    app.add_middleware(cast(Any, Compressed))
+    app.add_middleware(cast(Any, Guard), hosts=Hosts(host, port))
+    return app
+
+
+def _empty_app(**options: Any) -> FastAPI:
+    return FastAPI(
         title="topoi",
         version=__version__,
         summary="A collection of documents, its topics, authors and words.",
@@ -75,14 +85,8 @@ def make_app(
         redoc_url=None,
         openapi_url=None,
         default_response_class=ViewResponse,
-        lifespan=_serving,
+        **options,
     )
-    app.state.server = server
-    _add_routes(app, server)
-    _add_errors(app, server)
-    app.add_middleware(cast(Any, Compressed))
-    app.add_middleware(cast(Any, Guard), hosts=Hosts(host, port))
-    return app
 
 
 @asynccontextmanager
@@ -99,27 +103,11 @@ async def _serving(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _add_routes(app: FastAPI, server: Server) -> None:
+    """Add all addresses; shapes of answers, which take most of the time, are told to ``_described`` alone."""
     app.add_api_route("/", server.home, **_HIDDEN)
-    app.add_api_route("/openapi.json", lambda: ViewResponse(_described(app)), **_HIDDEN)
+    app.add_api_route("/openapi.json", lambda: ViewResponse(_described(app, server)), **_HIDDEN)
     app.add_api_route("/static/{name:path}", server.static, **_HIDDEN)
-    app.add_api_route(
-        "/m/{slug}/complete.json",
-        server.endpoint(_COMPLETE, "complete.json", lambda view, *_: ViewResponse(view)),
-        response_model=list[shapes.Completion],
-        responses=_ERRORS,
-        summary="Suggestions for what is being typed.",
-        operation_id="complete",
-    )
-    app.add_api_route(
-        "/m/{slug}/ready.json",
-        server.endpoint(READY, "ready.json", lambda view, *_: ViewResponse(view)),
-        response_model=READY.shape,
-        responses=_ERRORS,
-        summary="Parts of pages that are still being compiled.",
-        operation_id="ready",
-    )
-    for page in PAGES:
-        _add_data(app, server, page)
+    _add_all_data(app, server, {}, told=False)
     for page in PAGES:
         path = f"/m/{{slug}}/{page.path}"
         app.add_api_route(path, server.endpoint(page, page.path, server.as_html), **_HIDDEN)
@@ -139,16 +127,35 @@ def _add_routes(app: FastAPI, server: Server) -> None:
         app.add_api_route(f"/m/{{slug}}/{path}", handler, methods=["POST"], **_HIDDEN)
 
 
-def _add_data(app: FastAPI, server: Server, page: Page) -> None:
+def _add_all_data(app: FastAPI, server: Server, errors: dict[int | str, dict[str, Any]], *, told: bool) -> None:
+    """Add the JSON of all pages, and what else only scripts read; with the shapes of answers if these are ``told``."""
+    for page, path, shape, summary in (
+        (_COMPLETE, "complete", list[shapes.Completion], "Suggestions for what is being typed."),
+        (READY, "ready", READY.shape, "Parts of pages that are still being compiled."),
+    ):
+        app.add_api_route(
+            f"/m/{{slug}}/{path}.json",
+            server.endpoint(page, f"{path}.json", lambda view, *_: ViewResponse(view)),
+            response_model=shape if told else None,
+            responses=errors,
+            summary=summary,
+            operation_id=path,
+        )
+    for page in PAGES:
+        _add_data(app, server, page, errors, told=told)
+
+
+def _add_data(app: FastAPI, server: Server, page: Page, errors: dict[int | str, dict[str, Any]], *, told: bool) -> None:
     path = page.path or "overview"
     name = path.replace("/{", "_").replace("}", "")
     summary = inspect.getdoc(page.build)
-    described: dict[str, Any] = {"response_model": page.shape, "responses": _ERRORS, "summary": summary}
+    described: dict[str, Any] = {"response_model": page.shape if told else None, "summary": summary}
     app.add_api_route(
         f"/m/{{slug}}/{path}.json",
         server.endpoint(page, path, server.as_json),
         operation_id=name,
         openapi_extra={"parameters": list(page.filters)} if page.filters else None,
+        responses=errors,
         **described,
     )
     if page.takes_text or page.takes_table:
@@ -159,7 +166,8 @@ def _add_data(app: FastAPI, server: Server, page: Page) -> None:
             methods=["POST"],
             operation_id=f"{name}_post",
             openapi_extra={"requestBody": _form_described(page)},
-            **{**described, "responses": {**_ERRORS, 413: _ERRORS[400], 415: _ERRORS[400], 403: _ERRORS[400]}},
+            responses=errors | {status: errors[400] for status in (413, 415, 403) if told},
+            **described,
         )
     app.add_api_route(f"/m/{{slug}}/{path}.csv", server.endpoint(page, path, server.as_csv), **_HIDDEN)
     if page.chart is not None:
@@ -177,10 +185,12 @@ def _form_described(page: Page) -> dict[str, Any]:
     return {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
+def _described(app: FastAPI, server: Server) -> dict[str, Any]:
     """The OpenAPI schema, without FastAPI's own validation errors, which this application does not send."""
     if app.openapi_schema is None:
-        schema = FastAPI.openapi(app)
+        told = _empty_app()
+        _add_all_data(told, server, _ERRORS, told=True)
+        schema = FastAPI.openapi(told)
         for operations in schema["paths"].values():
             for operation in operations.values():
                 operation["responses"].pop("422", None)
