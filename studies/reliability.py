@@ -170,12 +170,12 @@ _TITLES = {
         "Who wrote a text",
         "`topoi.likely_authors` and the browser's page for pasted texts: the author named first, among all that the model knows, for held-out documents of one author. The probabilities are calibrated on training documents that the model is made to "
         "forget ([how](authorship.md)); that somebody else wrote the text is not considered.",
-        "named first",
+        "the author named first",
     ),
     "words": (
         "Who wrote which word",
-        "`topoi.label_words` with two candidates: two held-out documents of different authors, one after the other, as one text. Words of the same passage are judged one by one, as if authors took turns, so a word alone says little about who wrote it; "
-        "what matters is that the model does not claim to know.",
+        "`topoi.label_words` with two candidates: two held-out documents of different authors, one after the other, as one text. A word alone says little about who wrote it, and the model does not know that authors take turns by passages, not by words: "
+        "it counts what it guessed of one word as evidence for the next, and is too sure by as much as the table says.",
         "the likelier of two",
     ),
     "topics": (
@@ -199,7 +199,7 @@ def _table(rows: dict[str, Any]) -> list[str]:
 
 def _picture(part: str, rows: dict[str, Any], title: str) -> str:
     """Write a chart of one question; returns its name."""
-    series = {"as stated": [(0.0, 0.0), (50.0, 50.0), (100.0, 100.0)]}
+    series = {"as stated": [(float(p), float(p)) for p in range(0, 101, 20)]}
     for name, row in rows.items():
         points = [(100 * b["stated"], 100 * b["right"]) for b in row["bins"] if b["documents"] >= LEAST]
         if len(points) > 1:
@@ -250,11 +250,11 @@ def write(found: dict[str, Any]) -> None:
         parts += [f"## {title}\n", text + "\n", f"![{alt}](studies/{name})\n", "\n".join(_table(found[part])) + "\n"]
     parts += [
         "## What intervals hold\n",
-        "Simulated collections, whose shares are known (`python -m studies.band_coverage`; [which intervals these are](groups.md)). After the colon, the share that held the truth, for each amount of evidence:\n",
+        "Simulated collections, whose shares are known ([which intervals these are, and the command](groups.md#what-the-intervals-hold)). After the colon, the share that held the truth, for each amount of evidence:\n",
         "\n".join(_intervals()) + "\n",
-        "With little evidence intervals are somewhat too wide, since the prior is counted as if it were certain to be of no use; with much they are somewhat too narrow, since they take the topics themselves as known. For an interval that must hold, fit several chains and compare.\n",
+        "With little evidence they hold the truth somewhat too often; with much they are too narrow, since they take the topics themselves as known. For an interval that must hold, fit several chains and compare.\n",
         "## How often a test cries wolf\n",
-        "Topics of groups that do not differ, in percent of tests whose p-value is below (`python -m studies.group_levels`; wanted 5, 1 and 0.1):\n",
+        "Topics of groups that do not differ, in percent of tests whose p-value is below ([the tests, and the command](groups.md); wanted 5, 1 and 0.1):\n",
         "\n".join(_levels()) + "\n",
         "## Where to read on\n",
         "* Held-out likelihoods have standard errors, and a rule that says when these cannot be trusted: [evaluation](evaluation.md).\n"
