@@ -4,8 +4,9 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
-# The tests of one file stay together: they share what they fit.
-SPREAD := --numprocesses auto --dist loadfile
+# The tests of one file stay together: they share what they fit. One process more than there are processors, for some
+# tests wait for a web browser or for other processes.
+SPREAD = --numprocesses $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)') --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-machines lint docs notebooks bench bench-scale study studies clean

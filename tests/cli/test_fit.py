@@ -37,6 +37,11 @@ def test_prints_report_topics_and_next_step(topoi, papers: Path, tmp_path: Path)
     assert any(word in run.out for word in FIELD) and "Tull, J" in run.out
 
 
+def test_more_topics_than_documents_are_remarked_on(topoi, papers: Path, tmp_path: Path) -> None:
+    run = topoi("fit", papers, "-o", tmp_path / "m.topoi", "--topics", "49", "-i", "2")
+    assert run.code == 0 and "49 topics for 48 documents: most will stay empty" in run.err
+
+
 def test_quiet_prints_nothing(topoi, papers: Path, tmp_path: Path) -> None:
     run = topoi("fit", papers, "-o", tmp_path / "m.topoi", *FIT)
     assert (run.code, run.out, run.err) == (0, "", "")

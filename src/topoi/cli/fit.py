@@ -98,6 +98,8 @@ def fit(
     if searches:
         typed |= {TOPICS.flag: best_number(unfitted, corpus, screen)}
         unfitted = new_model(chosen, typed, **shared, **checkpoint_settings(chosen, typed, beside))
+    if advice := few_documents(unfitted.get_params(deep=False).get("n_topics"), corpus.n_docs):
+        screen.print(advice, style="bold", soft_wrap=True)
     keeps = unfitted.get_params(deep=False).get("checkpoint")
     if keeps is not None and Path(keeps).exists():
         look.say(f"topoi: going on from {keeps}; remove that file to begin anew", err=True)
@@ -257,6 +259,25 @@ def report(corpus: Corpus, screen: Console) -> None:
     screen.print(str(corpus.report), style="dim", soft_wrap=True)
     left = f"{corpus.n_tokens:,} tokens of {corpus.n_words:,} words"
     screen.print(f"{left}, {corpus.n_authors:,} authors" if corpus.n_authors else left)
+
+
+def few_documents(n_topics: object, n_docs: int) -> str:
+    """Advice for a collection with fewer documents than topics; empty if there are enough.
+
+    Examples
+    --------
+    >>> few_documents(100, 3)
+    '100 topics for 3 documents: most will stay empty; ask for fewer by --topics, and keep rare words by --min-df 1'
+    >>> few_documents(100, 5000)
+    ''
+    """
+    if not isinstance(n_topics, int) or n_topics <= n_docs:
+        return ""
+    few = "1 document" if n_docs == 1 else f"{n_docs:,} documents"
+    return (
+        f"{n_topics:,} topics for {few}: most will stay empty; ask for fewer by --topics, and keep rare words by "
+        "--min-df 1"
+    )
 
 
 def summarise(model: LoadedModel, path: Path, name: str | None, screen: Console) -> None:
