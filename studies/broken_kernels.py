@@ -296,9 +296,10 @@ MISTAKES += [mistake._replace(family="editing") for mistake in EDIT_MISTAKES]
 DELTAS, WORKER, CLUSTER, REMOTE = (
     f"src/topoi/engine/cluster/{name}.py" for name in ("deltas", "worker", "sampling", "remote")
 )
-TESTS["cluster"] = ["test_cluster.py", "test_cluster_losses.py"]
+TESTS["cluster"] = ["test_crew.py", "test_cluster.py", "test_cluster_losses.py"]
 FOLDERS["cluster"] = "engine"
 CLUSTER_MISTAKES = [
+    Mistake("cluster: a worker that died while it was prepared ends the fit", "src/topoi/engine/cluster/crew.py", "if not isinstance(error, KilledWorker):", "if True:"),
     Mistake("cluster: changes of one shard lost", DELTAS, "for piece in pieces:\n            _add(total", "for piece in pieces[1:]:\n            _add(total"),
     Mistake("cluster: large changes cut off", DELTAS, "    if most > np.iinfo(np.int8).max:\n", "    if most > 10**9:\n"),
     Mistake("cluster: large negative sums cut off", DELTAS, "most = max(most, abs(difference[i]))", "most = max(most, difference[i])"),
