@@ -87,14 +87,17 @@ def _in_fours(model: Any, topics: list[int]) -> str:
     return "\n\n".join(topic_columns(model, topics[i : i + 4]) for i in range(0, len(topics), 4))
 
 
-def _leading(model: Any, chosen: dict[str, int]) -> int:
-    """How many of the telling words are among the ten words of their topic."""
-    return sum(word in model.top_words(10, topic=k)["word"].tolist() for word, k in chosen.items())
+def _not_leading(model: Any, chosen: dict[str, int]) -> list[str]:
+    """The telling words that are not among the ten words of their topic."""
+    return [word for word, k in chosen.items() if word not in model.top_words(10, topic=k)["word"].tolist()]
 
 
 def _topics_found(model: Any, words: tuple[str, ...], why: str) -> Found:
     chosen = told_by(model, words)
-    leading = _leading(model, chosen)
+    missing = _not_leading(model, chosen)
+    leading = len(words) - len(missing)
+    if missing:
+        why += f" Not among the ten first words of its topic: {', '.join(missing)}."
     seconds = model.corpus_.n_tokens / model.fit_info_["tokens_per_second"]
     return Found(
         {"topics of one subject, with those who write about it": f"{leading} of {len(words)}", "seconds a sweep": f"{seconds:.2f}", "collection": repr(model.corpus_)[9:-1]},
