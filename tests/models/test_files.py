@@ -142,7 +142,8 @@ def forge(saved):
 
     def forged(change):
         with topoi.open_store(saved) as store:
-            _, _, meta, arrays, _ = store.read_model()
+            found = store.read_model()
+            meta, arrays = found.meta, found.arrays
         change(meta, arrays)
         with closing(sqlite3.connect(saved)) as connection, connection:
             mine = "SELECT array_id FROM array WHERE model_id = 1"
