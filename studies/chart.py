@@ -81,10 +81,14 @@ def _nice_step(low: float, high: float) -> float:
 
 
 def _spread(heights: dict[str, float], gap: float = 17) -> dict[str, float]:
-    """Label heights pushed apart so that they do not cover each other."""
+    """Label heights pushed apart so that they do not cover each other, and upwards where they would leave the picture."""
     placed: dict[str, float] = {}
     last = -math.inf
     for name, y in sorted(heights.items(), key=lambda item: item[1]):
         last = max(y, last + gap)
         placed[name] = last
+    most = _HEIGHT - 8.0
+    for name in reversed(placed):
+        placed[name] = most = min(placed[name], most)
+        most -= gap
     return placed

@@ -32,3 +32,10 @@ def test_only_the_named_lines_are_dashed():
 def test_more_lines_than_colours_are_all_drawn():
     lines = {f"line {i}": [(0.0, i), (1.0, i + 1.0)] for i in range(11)}
     assert len(points(line_chart(lines, "x", "y"))) == 11
+
+
+def test_names_of_lines_that_end_low_stay_in_the_picture():
+    svg = line_chart({f"line {i}": [(0.0, 10.0 * (i == 0)), (1.0, 0.0)] for i in range(6)}, "x", "y")
+    heights = [float(y) for y in re.findall(r'<text x="580" y="([\d.]+)" style', svg)]
+    assert len(heights) == 6 and max(heights) < 400
+    assert all(b - a >= 17 for a, b in zip(sorted(heights), sorted(heights)[1:], strict=False))

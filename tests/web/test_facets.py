@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.errors import NotFoundError
+from topoi.errors import ModelError, NotFoundError
 from topoi.store.facets import DocumentColumns, TopicCells, make_column, value_text
 from topoi.web.links import Links, name_of
 from topoi.web.pages.facets import _years
@@ -125,6 +125,10 @@ def test_a_view_finds_the_same_documents(client, stored):
         view.documents_with(values={"nosuch": ["1"]})
     with pytest.raises(NotFoundError, match="author 99"):
         view.documents_with(authors=[99])
+    with pytest.raises(NotFoundError, match="no topic 99"):
+        view.documents_with(topics=[99])
+    with pytest.raises(ModelError, match="first is 'early'; pass a year"):
+        view.documents_with(first="early")
 
 
 def test_years_end_where_the_documents_do():

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from topoi.analysis.given import need_topic
 from topoi.analysis.surprise import Surprises, document_surprises
 from topoi.analysis.together import LEAST, Together, clear_pairs, count_together
-from topoi.errors import NotFoundError
+from topoi.errors import ModelError, NotFoundError
 from topoi.models.validation import whole_number
 from topoi.store.facets import DocumentColumns, TopicCells
 from topoi.store.matching import match_for
@@ -113,6 +114,9 @@ class WholeCollection:
         >>> topoi.view(path).documents_with(values={"venue": ["A"]})
         array([0, 2])
         """
+        for name, year in (("first", first), ("last", last)):
+            if not (year is None or isinstance(year, int | np.integer)):
+                raise ModelError(f"{name} is {year!r}; pass a year as a whole number")
         columns = DocumentColumns(self.store)
         found = columns.within(first, last)
         match = match_for(words)
@@ -127,7 +131,7 @@ class WholeCollection:
         if topics:
             cells = TopicCells(self.chains_[0])
             for topic in topics:
-                found &= cells.of(topic) >= least
+                found &= cells.of(need_topic(self, topic)) >= least
         for author in authors:
             number = self.catalogue_.find_author(author) if isinstance(author, str) else int(author)
             if not 0 <= number < columns.n_authors:
