@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from topoi.engine.loop import Bar
+from topoi.engine.progress import Bar
 from topoi.kernels import preparing
 from topoi.kernels.jit import INNER, compiled, inlined, lean
 

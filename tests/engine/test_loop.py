@@ -20,7 +20,7 @@ from topoi.engine import executors, shards
 from topoi.engine.chains import diagnose, trace_frame
 from topoi.engine.executors import SerialExecutor, open_executor, resolve_jobs
 from topoi.engine.interruption import interruptible
-from topoi.engine.loop import Silent, open_progress
+from topoi.engine.progress import NotebookBar, Silent, open_progress
 from topoi.engine.shards import Merger, cut, resolve_shards
 from topoi.errors import ModelError
 
@@ -153,6 +153,49 @@ def test_progress_follows_the_terminal_if_not_asked(monkeypatch):
     assert isinstance(open_progress(None, "x", 5, done=5), Silent)
     monkeypatch.setattr(sys, "stderr", None)
     assert isinstance(open_progress(None, "x", 5), Silent)
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """Displays of a notebook, in place of one: every picture that is shown, in order."""
+    import IPython.core.getipython
+    import IPython.display
+
+    pictures = []
+
+    class Handle:
+        def update(self, picture):
+            pictures.append(picture._repr_html_())
+
+    def display(picture, display_id):
+        pictures.append(picture._repr_html_())
+        assert " iterations" in repr(picture) and "<div" not in repr(picture)
+        return Handle()
+
+    class Shell:
+        kernel = object()
+
+    monkeypatch.setitem(sys.modules, "ipykernel", io)
+    monkeypatch.setattr(IPython.core.getipython, "get_ipython", Shell)
+    monkeypatch.setattr(IPython.display, "display", display)
+    return pictures
+
+
+def test_a_notebook_has_a_bar_without_being_asked(notebook, corpus):
+    topoi.LDA(2, n_iter=3, random_state=0).fit(corpus)
+    assert '<progress max="3" value="0"' in notebook[0] and '<progress max="3" value="1"' in notebook[1]
+    assert "M tokens/s" in notebook[1] and "left" in notebook[1]
+    # What is stored with the notebook is the same after every run.
+    assert "<progress" not in notebook[-1] and "3 of 3 iterations" in notebook[-1] and "tokens/s" not in notebook[-1]
+    notebook.clear()
+    topoi.LDA(2, n_iter=3, random_state=0, progress=False).fit(corpus)
+    assert not notebook
+
+
+def test_a_notebooks_bar_escapes_its_title(notebook):
+    bar = open_progress(None, "<b>x", 5)
+    bar.close()
+    assert isinstance(bar, NotebookBar) and all("&lt;b&gt;x" in picture for picture in notebook)
 
 
 def test_refused_setting_leaves_no_bar_behind(corpus, capsys):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.checkpoint import Checkpoint
-from topoi.engine.loop import Outcome, Schedule, SweepInfo, Trace, Training, open_progress, run
+from topoi.engine.loop import Outcome, Schedule, SweepInfo, Trace, Training, run
+from topoi.engine.progress import open_progress
 from topoi.errors import ModelError
 
 ResultT = TypeVar("ResultT")

@@ -22,7 +22,8 @@ from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import SerialExecutor, open_executor, resolve_jobs
 from topoi.engine.gibbs import Chain, Sampler, Sampling, restored, saved_progress
 from topoi.engine.interruption import interruptible
-from topoi.engine.loop import Outcome, Schedule, SweepInfo, open_progress, run
+from topoi.engine.loop import Outcome, Schedule, SweepInfo, run
+from topoi.engine.progress import open_progress
 from topoi.engine.shards import Shards, resolve_shards
 from topoi.errors import CorpusError, ModelError
 from topoi.models.contract import DocumentsLike
@@ -317,7 +318,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         spare_topics : int
             Topics that may form in the new documents, numbered after the old ones. ``n_topics`` grows by them.
         min_df : int or None
-            New words must be in so many of the new documents; None takes in no new words.
+            New words must be in at least this many of the new documents; None takes in no new words.
         known : {"error", "skip"}
             Treatment of documents whose ids the corpus has already.
         callback : callable, optional

@@ -21,7 +21,8 @@ from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
 from topoi.engine.interruption import Abandoned, Interruption, interruptible
 from topoi.engine.loop import Schedule as Steps
-from topoi.engine.loop import SweepInfo, open_progress, run
+from topoi.engine.loop import SweepInfo, run
+from topoi.engine.progress import open_progress
 from topoi.errors import ModelError, StoreError
 from topoi.models.bags import Bags
 from topoi.models.contract import DocumentsLike, FeaturesLike, MetadataLike, SeedLike
