@@ -5,6 +5,7 @@ Tried by ``studies/broken_kernels.py``.
 
 FAMILY = "src/topoi/models/kernel_topic/"
 EVIDENCE = FAMILY + "evidence.py"
+FITTING = FAMILY + "fitting.py"
 FOLDING_IN = FAMILY + "folding_in.py"
 GAUSSIAN_PROCESS = FAMILY + "gaussian_process.py"
 GP_ITERATIVE = FAMILY + "gp_iterative.py"
@@ -17,6 +18,7 @@ TESTS = [
     "test_laplace_bridge.py",
     "test_gaussian_process.py",
     "test_evidence.py",
+    "test_learning.py",
     "test_structured_operators.py",
     "test_gp_iterative.py",
     "test_folding_in.py",
@@ -39,5 +41,10 @@ MISTAKES = [
     ("kernel: steps that stop too early", GP_ITERATIVE, "_STEP_TOLERANCE, _START_TOLERANCE, _MOST_ITERATIONS = 1e-6, 1e-9, 400", "_STEP_TOLERANCE, _START_TOLERANCE, _MOST_ITERATIONS = 1e-1, 1e-1, 1"),
     ("kernel: topics not coupled in covariances", LARGE_PROCESS, "found = seen @ np.linalg.solve(gain.sum(axis=0), seen.T)", "found = 0.0 * seen @ seen.T"),
     ("kernel: words all alike are thought to tell topics", FOLDING_IN, "        bend[d] += weighed[mine].T @ r[mine]\n", "        pass\n"),
+    ("kernel: a draw of y without the words' part", GAUSSIAN_PROCESS, "linear=noise + np.stack(", "linear=0.0 * noise + np.stack("),
+    ("kernel: a draw of y without the prior's part", GAUSSIAN_PROCESS, "cholesky.solve(factor, factor @ plain[:, k])", "cholesky.solve(factor, 0.0 * plain[:, k])"),
+    ("kernel: noise learned at the mode", FITTING, "y = self.y + self._deviation(", "y = self.y + 0.0 * self._deviation("),
+    ("kernel: noise of many documents learned at the mode", LARGE_PROCESS, "found[docs] = deviation(", "found[docs] = 0.0 * deviation("),
+    ("kernel: topics drawn without their words", KERNELS, "total += side[d, k] * (word_topic[w, k] + beta) / (topic[k] + beta_sum)", "total += side[d, k]"),
     ("kernel: folding in without the belief", FOLDING_IN, "slope = counts - total[:, None] * mixture - here.pull(now)", "slope = counts - total[:, None] * mixture"),
 ]  # fmt: skip

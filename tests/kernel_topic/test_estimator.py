@@ -7,6 +7,7 @@ import signal
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -360,3 +361,24 @@ def test_a_kernel_with_an_amplitude_of_its_own_is_learned(seed: int) -> None:
     fitted = small(**settings).fit(corpus)
     assert fitted.amplitude_.max() < 20 and 1e-2 < fitted.kernel_.k1.k1.constant_value < 1e2
     assert 1e-2 < fitted.noise_.min() and fitted.noise_.max() < 5
+
+
+def test_bands_hold_where_words_do_not_tell_topics() -> None:
+    """Short documents of topics that share words: learned at the mode, the noise is too small, and bands too narrow."""
+    kernel = topoi.Proximity(["year", "authors"], length_scale=[15.0, 1.0])
+    held: dict[str, list[float]] = {"drawn": [], "expected": []}
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        people = [[f"author {i}"] for i in rng.integers(10, size=250)]
+        metadata = {"year": rng.integers(1900, 2000, 250).tolist(), "authors": people}
+        story = topoi.KernelTopicModel(6, features=["year", "authors"], kernel=kernel, noise=0.3)
+        whole = story.simulate(metadata, doc_length=60, random_state=seed)
+        is_test = np.arange(250) >= 150
+        for way, found in held.items():
+            model = topoi.KernelTopicModel(6, features=["year", "authors"], learn_from=way, random_state=seed)
+            model.fit(whole.subset(~is_test))
+            _, match = linear_sum_assignment(-np.sqrt(model.topic_word_) @ np.sqrt(whole.truth.topic_word).T)
+            truth = whole.truth.doc_topic[is_test][:, match]
+            found.append(topoi.evaluation.coverage(model.draw_shares(whole.subset(is_test)), truth))
+    assert 0.75 < np.mean(held["drawn"]) < 0.87  # of 80 % bands
+    assert np.mean(held["expected"]) < np.mean(held["drawn"]) - 0.05

@@ -115,3 +115,15 @@ def test_a_kernel_that_is_not_positive_definite_is_refused() -> None:
     prior = gp.Prior(-100.0 * np.eye(N_DOCS), np.ones(N_TOPICS), np.full(N_TOPICS, 0.1), 0.0)
     with pytest.raises(ValueError, match="positive definite"):
         gp.solve(prior, gp.sites_at(np.zeros((N_DOCS, N_TOPICS)), COUNTS))
+
+
+def test_draws_vary_as_the_posterior_does() -> None:
+    """Given sites, all documents and topics together: the covariance is (C⁻¹ + W)⁻¹, and the mean is left out."""
+    y = RNG.normal(size=(N_DOCS, N_TOPICS))
+    covariance, curvature, _ = dense(PRIOR, y, COUNTS)
+    expected = np.linalg.inv(np.linalg.inv(covariance) + curvature)
+    random, sites = np.random.default_rng(1), gp.sites_at(y, COUNTS)
+    draws = np.array([gp.deviation(PRIOR, sites, random).T.ravel() for _ in range(20_000)])
+    scale = np.sqrt(np.diag(expected))
+    assert draws.mean(axis=0) / scale == pytest.approx(np.zeros(len(scale)), abs=0.03)
+    assert np.cov(draws.T) / np.outer(scale, scale) == pytest.approx(expected / np.outer(scale, scale), abs=0.04)

@@ -70,14 +70,19 @@ def test_scores_are_those_of_the_mixture() -> None:
 
 
 def test_drawn_counts_are_whole_and_right_on_average() -> None:
+    """Topics are drawn with probabilities in proportion to the mixture times (N_wk + beta) / (N_k + W beta)."""
     corpus = topoi.Corpus.from_tokens([["a", "b", "b", "a"], [], ["c"] * 6])
     bags = Bags.from_corpus(corpus)
-    shares = np.array([[0.7, 0.2, 0.1], [0.1, 0.0, 0.9], [0.25, 0.25, 0.5]])
+    side = np.array([[0.7, 0.2, 0.1], [0.1, 0.0, 0.9], [0.25, 0.25, 0.5]])
+    word_topic = np.array([[3.0, 1.0, 0.5], [0.0, 4.0, 1.0], [2.0, 0.0, 2.0]])
+    topic, beta = word_topic.sum(axis=0), 0.1
     rng, found = np.random.default_rng(0), np.empty((3, 3))
     total = np.zeros((3, 3))
-    for _ in range(2000):
-        kernels.draw_counts(bags, shares, rng.random(10), found)
+    for _ in range(4000):
+        kernels.draw_counts(bags, side, word_topic, topic, beta, rng.random(10), found)
         assert found.sum(axis=1).tolist() == [4.0, 0.0, 6.0] and (found == np.round(found)).all()
         total += found
-    expected = np.array([2 * shares[0] + 2 * shares[1], np.zeros(3), 6 * shares[2]])
-    assert total / 2000 == pytest.approx(expected, abs=0.1)
+    weight = side[:, None] * (word_topic + beta) / (topic + 3 * beta)  # documents × words × topics
+    share = weight / weight.sum(axis=2, keepdims=True)
+    expected = np.array([2 * share[0, 0] + 2 * share[0, 1], np.zeros(3), 6 * share[2, 2]])
+    assert total / 4000 == pytest.approx(expected, abs=0.06)

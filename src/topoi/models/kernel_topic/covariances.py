@@ -100,7 +100,14 @@ class Proximity(Kernel):
         return value, np.stack(parts, axis=-1) if parts else np.empty((*value.shape, 0))
 
     def profile(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Value of the kernel where the squared distances, in length scales, sum to ``q``."""
+        """Value of the kernel where the squared distances, in length scales, sum to ``q``.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> topoi.Proximity("year", alpha=np.inf).profile(np.array([0.0, 2.0])).round(3).tolist()
+        [1.0, 0.368]
+        """
         if np.isinf(self.alpha):
             return np.asarray(np.exp(-0.5 * q))
         return np.asarray((1.0 + q / (2.0 * self.alpha)) ** (-self.alpha))
@@ -117,11 +124,25 @@ class Proximity(Kernel):
         ]
 
     def diag(self, X: Coordinates) -> NDArray[np.float64]:
-        """Ones."""
+        """Ones.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> topoi.Proximity("year").diag(np.zeros((3, 1))).tolist()
+        [1.0, 1.0, 1.0]
+        """
         return np.ones(X.shape[0] if is_sparse(X) else len(X))
 
     def is_stationary(self) -> bool:
-        """True: it depends on distances only."""
+        """True: it depends on distances only.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> topoi.Proximity("year").is_stationary()
+        True
+        """
         return True
 
     def __repr__(self) -> str:
@@ -175,7 +196,15 @@ class On(Kernel):
         self.columns = columns
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings, with those of the inner kernel."""
+        """The settings, with those of the inner kernel.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> from sklearn.gaussian_process.kernels import RBF
+        >>> topoi.On("year", RBF(10.0)).get_params()["kernel__length_scale"]
+        10.0
+        """
         params: dict[str, Any] = {"features": self.features, "kernel": self.kernel, "columns": self.columns}
         if deep:
             params.update((f"kernel__{name}", value) for name, value in self.kernel.get_params().items())
@@ -216,11 +245,27 @@ class On(Kernel):
         return self.kernel(self._seen(X), None if Y is None else self._seen(Y), eval_gradient=eval_gradient)
 
     def diag(self, X: Coordinates) -> NDArray[np.float64]:
-        """Diagonal of the inner kernel for these features."""
+        """Diagonal of the inner kernel for these features.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> from sklearn.gaussian_process.kernels import RBF
+        >>> topoi.On("year", RBF(10.0), columns=[0]).diag(np.zeros((2, 1))).tolist()
+        [1.0, 1.0]
+        """
         return np.asarray(self.kernel.diag(self._seen(X)))
 
     def is_stationary(self) -> bool:
-        """Whether the inner kernel is stationary."""
+        """Whether the inner kernel is stationary.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> from sklearn.gaussian_process.kernels import RBF
+        >>> topoi.On("year", RBF(10.0)).is_stationary()
+        True
+        """
         return bool(self.kernel.is_stationary())
 
     def __repr__(self) -> str:

@@ -83,7 +83,7 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         or a matrix of similarities between the documents, without features.
     inference : {"laplace", "bridge"}
         Newton's method on the joint posterior of all documents; or the scheme of the paper, messages between
-        Dirichlet and Gaussian beliefs, which may drift (see the page on kernel topics).
+        Dirichlet and Gaussian beliefs, which predicts as well and takes longer (see the page on kernel topics).
     solver : {"auto", "exact", "iterative"}
         Algebra of the process: by factors of all matrices, for some thousand documents; or by iterations on the same
         kernel, for tens of thousands, with hyper-parameters learned on blocks of documents. "auto" iterates above 2,000
@@ -92,10 +92,10 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         Whether topics differ in their amplitude. The kernel's shape is shared in any case.
     learn_kernel : bool
         Whether kernel, amplitudes and noise are learned, by maximising the evidence.
-    learn_from : {"auto", "expected", "drawn"}
-        Topic counts that hyper-parameters are learned from: expected ones, or with one topic drawn for every word.
-        Expected counts vary less than topics do, so that the noise of short documents is underestimated. "auto" draws
-        where ``solver`` is iterative.
+    learn_from : {"drawn", "expected"}
+        Topic counts that hyper-parameters are learned from: those of one topic for every word, given a draw of y from
+        its posterior, or expected ones at the mode. Those vary less than topics do, so that the noise is
+        underestimated, and bands are too narrow. With ``inference="bridge"`` they are learned from the messages.
     noise : float or array
         Variance of documents about the function, per topic; the start of learning.
     beta : float
@@ -166,7 +166,7 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         solver: str = "auto",
         amplitude: str = "per-topic",
         learn_kernel: bool = True,
-        learn_from: str = "auto",
+        learn_from: str = "drawn",
         noise: ArrayLike = 0.5,
         beta: float = 0.01,
         n_iter: int = 1000,
@@ -209,7 +209,7 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         choice("inference", self.inference, ("laplace", "bridge"))
         choice("solver", self.solver, SOLVERS)
         choice("amplitude", self.amplitude, ("per-topic", "shared"))
-        choice("learn_from", self.learn_from, ("auto", "expected", "drawn"))
+        choice("learn_from", self.learn_from, ("drawn", "expected"))
         choice("learn_kernel", self.learn_kernel, (False, True))
         whole_number("n_topics", self.n_topics, 2)
         for name in ("process_every", "learn_every", "evaluate_every"):
@@ -280,9 +280,7 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         posterior, done, before = self._posterior, self.n_iter_, self._first
         large = isinstance(posterior, LargePosterior)
         setup = set_up_again(self.table_, self._settings["kernel"], posterior.hyper.shape, large)
-        counts = Counts.of_mixtures(
-            Bags.from_corpus(self.corpus_), self.topic_word_, self.doc_topic_, [self._seed, done], float(self.beta)
-        )
+        counts = Counts.of_mixtures(Bags.from_corpus(self.corpus_), self.topic_word_, self.doc_topic_, float(self.beta))
         if isinstance(posterior, BridgePosterior):
             state: State | Beliefs = Beliefs(posterior.hyper, posterior.precision, posterior.shift)
         else:
@@ -298,10 +296,9 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         return self._train(corpus, setup, counts, seed, self.n_iter, callback)
 
     def _schedule(self, seed: int, setup: Setup, n_iter: int) -> Schedule:
-        draws = self.learn_from == "drawn" or (self.learn_from == "auto" and setup.large)
         return Schedule(
             n_iter, self.n_warmup, self.process_every, self.learn_every, self.evaluate_every, seed,
-            self.amplitude == "shared", self.learn_kernel, draws, float(self.tol),
+            self.amplitude == "shared", self.learn_kernel, self.learn_from == "drawn", float(self.tol),
         )  # fmt: skip
 
     def _train(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, NamedTuple, Protocol
@@ -21,13 +21,24 @@ from topoi.models.bags import Bags
 from topoi.models.features import folding
 from topoi.models.kernel_topic import kernels
 from topoi.models.kernel_topic.evidence import Hyper, Learned, learn
-from topoi.models.kernel_topic.gaussian_process import Each, Mode, Prior, Sites, find_mode, sites_at, start_at
+from topoi.models.kernel_topic.gaussian_process import (
+    Each,
+    Mode,
+    Prior,
+    Sites,
+    deviation,
+    find_mode,
+    sites_at,
+    start_at,
+)
 from topoi.models.trained import checked_floats
 from topoi.models.validation import whole_number
 
 Array = NDArray[np.float64]
 # Within a fit Newton's method need not converge: the next sweep changes the counts anyway.
 _STEPS_WITHIN, _WARM_ALPHA = 3, 0.5
+# Name of the random numbers of draws, beside the seed.
+_DRAWS = 1
 # Arrays of the words, as checkpoints name them.
 _COUNTS = ("shares", "doc_topic", "word_topic", "topic")
 
@@ -43,7 +54,7 @@ class Schedule(NamedTuple):
     seed: int
     shared_amplitude: bool
     learns: bool
-    # Whether hyper-parameters are learned from drawn topics of words rather than from expected counts.
+    # Whether hyper-parameters are learned from a draw of y and words' topics, not from the mode and expected counts.
     draws: bool = False
     tol: float = 0.0
 
@@ -61,7 +72,7 @@ class Counts:
     def __init__(self, bags: Bags, n_words: int, n_topics: int, seed: int, beta: float) -> None:
         random = np.random.default_rng(seed)
         shares = random.exponential(size=(len(bags.row), n_topics))
-        self.bags, self.beta, self._random = bags, beta, random
+        self.bags, self.beta = bags, beta
         self.shares = shares / shares.sum(axis=1, keepdims=True)
         self.doc_topic = np.zeros((bags.n_docs, n_topics))
         self.word_topic = np.zeros((n_words, n_topics))
@@ -87,12 +98,8 @@ class Counts:
         """Shares and counts, not copied. The counts differ from a recount in their last bits."""
         return dict(zip(_COUNTS, self._arrays, strict=True))
 
-    def random_state(self) -> dict[str, Any]:
-        """State of the generator of draws, in plain integers."""
-        return dict(self._random.bit_generator.state)
-
-    def restored(self, arrays: Mapping[str, ArrayOrPieces], random_state: Mapping[str, Any]) -> Counts:
-        """Counts of the same documents at an earlier ``arrays()`` and ``random_state()``, checked."""
+    def restored(self, arrays: Mapping[str, ArrayOrPieces]) -> Counts:
+        """Counts of the same documents at an earlier ``arrays()``, checked."""
         found = copy(self)
         for name, mine in self.arrays().items():
             setattr(found, name, checked_floats(arrays, name, mine.shape))
@@ -102,8 +109,6 @@ class Counts:
         again = found.recounted()
         if not all(np.allclose(a, b, 1e-6, 1e-3) for a, b in zip(found._arrays[1:], again._arrays[1:], strict=True)):
             raise ModelError("the topic counts are not those of the words")
-        found._random = np.random.default_rng(0)
-        found._random.bit_generator.state = random_state
         return found
 
     def without_shares(self, arrays: Mapping[str, ArrayOrPieces]) -> Counts:
@@ -114,12 +119,10 @@ class Counts:
         return found
 
     @classmethod
-    def of_mixtures(
-        cls, bags: Bags, topic_word: Array, mixture: Array, seed: int | Sequence[int], beta: float
-    ) -> Counts:
+    def of_mixtures(cls, bags: Bags, topic_word: Array, mixture: Array, beta: float) -> Counts:
         """Shares of every entry by its word and its document's mixture, as a fitted model has them."""
         found = cls.__new__(cls)
-        found.bags, found.beta, found._random = bags, beta, np.random.default_rng(seed)
+        found.bags, found.beta = bags, beta
         doc = np.repeat(np.arange(bags.n_docs), np.diff(bags.doc_start))
         shares = topic_word.T[bags.row] * mixture[doc]
         found.shares = shares / shares.sum(axis=1, keepdims=True)
@@ -128,10 +131,10 @@ class Counts:
         found.recount()
         return found
 
-    def drawn(self) -> Array:
-        """Topic counts with one topic drawn for every word, which vary as topics do; expected counts vary less."""
-        found = np.empty_like(self.doc_topic)
-        kernels.draw_counts(self.bags, self.shares, self._random.random(int(self.bags.times.sum())), found)
+    def drawn(self, mixture: Array, random: np.random.Generator) -> Array:
+        """Topic counts with one topic drawn for every word, given the documents' mixtures."""
+        found, uniform = np.empty_like(self.doc_topic), random.random(int(self.bags.times.sum()))
+        kernels.draw_counts(self.bags, mixture, self.word_topic, self.topic, self.beta, uniform, found)
         return found
 
     def sweep(self, base: Array, counted: bool) -> None:
@@ -223,19 +226,35 @@ class Process:
         if n_steps is None:
             self.info["newton_unfinished"] += not found.converged
 
-    def learn(self, counts: Array) -> None:
-        """Maximise the evidence with the sites at y; y stays."""
+    def _deviation(self, sites: Sites, random: np.random.Generator) -> Array:
+        """How far a draw of all documents' y is from its mean."""
+        return deviation(self.prior, sites, random, self._each)
+
+    def _drawn(self, counts: Counts) -> Sites:
+        """Sites of topics drawn for all words, given a draw of y.
+
+        The mode and the expected counts have been drawn towards each other, so that documents seem to keep to the
+        function more closely than they do, and the noise shrinks from sweep to sweep. The random numbers are the same
+        every time, so that what is learned comes to rest.
+        """
+        random = np.random.default_rng([self._schedule.seed, len(self.y), _DRAWS])
+        y = self.y + self._deviation(sites_at(self.y, counts.doc_topic), random)
+        return sites_at(y, counts.drawn(softmax(y), random))
+
+    def learn(self, counts: Counts) -> None:
+        """Maximise the evidence with the sites at y, or at a draw; y stays."""
         if not self._schedule.learns:
             return
-        found = self._learned(sites_at(self.y, counts))
+        sites = self._drawn(counts) if self._schedule.draws else sites_at(self.y, counts.doc_topic)
+        found = self._learned(sites)
         self._start(found.hyper, self.y)
         self.info["evidence_evaluations"] += found.n_evaluations
         self.info["evidence_steps"] += 1
 
-    def renew(self, counts: Array, learned_on: Array, n_steps: int | None) -> None:
+    def renew(self, counts: Counts, n_steps: int | None) -> None:
         """Learn the hyper-parameters, then update y."""
-        self.learn(learned_on)
-        self.step(counts, n_steps)
+        self.learn(counts)
+        self.step(counts.doc_topic, n_steps)
 
 
 class Rest:
@@ -357,12 +376,11 @@ class Sweeps(Training):
         return Ended(state, counts, self.info | self.rest.info)
 
     def saved(self, sweep: int) -> Saved:
-        """Words, process, convergence, and the state of the random generator."""
+        """Words, process, and convergence."""
         progress = {
             "sweep": sweep,
             "seed": self.schedule.seed,
             "traces": plain_traces(self.traces),
-            "random": self.counts.random_state(),
             "info": self.info,
             "begun": self.state is not None,
         }
@@ -386,7 +404,7 @@ class Sweeps(Training):
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
         """Go back to what ``saved`` or ``kept`` gave; the process is made by the next sweep."""
         if "shares" in arrays or self._saves:
-            counts = self.counts.restored(arrays, progress["random"])
+            counts = self.counts.restored(arrays)
         else:
             counts = self.counts.without_shares(arrays)
         rest, (trace,) = self.rest.restored(arrays, counts), map(checked_trace, progress["traces"])
@@ -450,9 +468,6 @@ class LaplaceSweeps(Sweeps):
     def _forget(self) -> None:
         self._process = None
 
-    def _learned_on(self, counts: Counts) -> Array:
-        return counts.drawn() if self.schedule.draws else counts.doc_topic.copy()
-
     def _note(self, process: Process) -> None:
         self.state, self.info = process.state, dict(process.info)
 
@@ -471,7 +486,7 @@ class LaplaceSweeps(Sweeps):
         process.step(counts.doc_topic, _STEPS_WITHIN)
         self._note(process)
         for _ in range(2):
-            process.renew(counts.doc_topic, self._learned_on(counts), _STEPS_WITHIN)
+            process.renew(counts, _STEPS_WITHIN)
             self._note(process)
         return process
 
@@ -486,7 +501,7 @@ class LaplaceSweeps(Sweeps):
             counts.recount()
             process.step(counts.doc_topic, _STEPS_WITHIN)
         if since % schedule.learn_every == 0:
-            process.renew(counts.doc_topic, self._learned_on(counts), _STEPS_WITHIN)
+            process.renew(counts, _STEPS_WITHIN)
             rest.compare(counts, process.y, schedule.learn_every)
         self._process = process
         self._note(process)
@@ -498,7 +513,7 @@ class LaplaceSweeps(Sweeps):
         process = self._process or self._made(counts)
         process.step(counts.doc_topic, None)
         self._note(process)
-        process.renew(counts.doc_topic, self._learned_on(counts), None)
+        process.renew(counts, None)
         self._note(process)
 
     def _restored_state(self, arrays: Mapping[str, ArrayOrPieces], shape: tuple[int, ...]) -> State:

@@ -202,6 +202,23 @@ def climb(
     return Mode(y, a, value, most, False)
 
 
+def deviation(prior: Prior, sites: Sites, random: np.random.Generator, each: Each = serially) -> Array:
+    """A draw of all documents' y, given sites, less its mean; documents × topics.
+
+    (C⁻¹ + W)⁻¹ (C⁻¹ f + e) with f drawn from the prior and e from N(0, W) has the posterior's covariance.
+    """
+    share = sites.weight / sites.total[:, None]
+    plain, root = random.standard_normal(share.shape), np.sqrt(share)
+    noise = np.sqrt(sites.total)[:, None] * (root * plain - share * (root * plain).sum(axis=1, keepdims=True))
+    plain = random.standard_normal(share.shape)
+
+    def pull(k: int) -> Array:
+        factor = _factor(prior.covariance(k))
+        return cholesky.solve(factor, factor @ plain[:, k])
+
+    return solve(prior, sites._replace(linear=noise + np.stack(each(pull, prior.n_topics), axis=1)), each).y
+
+
 def marginals(prior: Prior, solution: Solution, each: Each = serially) -> Array:
     """Posterior covariance of each training document's y: documents × topics × topics."""
     n_docs, n_topics = solution.y.shape

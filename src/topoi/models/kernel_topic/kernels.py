@@ -67,19 +67,24 @@ def share_document(bags, d, shares, doc_topic, word_topic, topic, base, beta, n_
 
 
 @compiled
-def draw_counts(bags, shares, uniform, doc_topic):
-    """Topic counts of every document with one topic per word, drawn from its shares; O(words × topics).
+def draw_counts(bags, side, word_topic, topic, beta, uniform, doc_topic):
+    """Topic counts of every document with one topic drawn for each word; O(words × topics).
 
-    ``uniform`` has a number below one for every word, in order.
+    Topics have probabilities in proportion to side_dk · (N_wk + β) / (N_k + Wβ). ``uniform`` has a number below one for
+    every word, in order.
     """
     doc_topic[:] = 0.0
-    n_topics, at = shares.shape[1], 0
+    n_topics, at, beta_sum = topic.shape[0], 0, beta * word_topic.shape[0]
+    sums = np.empty(n_topics)
     for d in range(bags.doc_start.shape[0] - 1):
         for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
+            w, total = bags.row[i], 0.0
+            for k in range(n_topics):
+                total += side[d, k] * (word_topic[w, k] + beta) / (topic[k] + beta_sum)
+                sums[k] = total
             for _ in range(int(bags.times[i])):
-                left, k = uniform[at], 0
-                while k < n_topics - 1 and left >= shares[i, k]:
-                    left -= shares[i, k]
+                k = 0
+                while k < n_topics - 1 and uniform[at] * total >= sums[k]:
                     k += 1
                 doc_topic[d, k] += 1.0
                 at += 1

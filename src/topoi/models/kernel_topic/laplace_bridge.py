@@ -4,6 +4,12 @@ In the softmax basis, π = softmax(y), a Dirichlet has one mode, near its mean, 
 its Laplace approximation there and the inverse of that map (Hennig et al. 2012, section 3.3). For a Gaussian that does
 not come from a Dirichlet the inverse is over-determined, and its least likely topic alone may set the concentration;
 ``project`` finds the nearest Dirichlet instead.
+
+Examples
+--------
+>>> from topoi import laplace_bridge
+>>> laplace_bridge.to_dirichlet(*laplace_bridge.to_gaussian([3.0, 1.0, 0.5])).round(6).tolist()
+[3.0, 1.0, 0.5]
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from topoi.models.kernel_topic.evidence import (
     maximise,
 )
 from topoi.models.kernel_topic.fitting import Process, Schedule
-from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, climb, serially
+from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, climb, deviation, serially
 from topoi.models.kernel_topic.gp_iterative import LargePrior, newton_step, start_large
 from topoi.models.kernel_topic.operators import Cross, DenseOperator, Operator, Places
 from topoi.models.kernel_topic.structured_operators import Structure, StructuredOperator
@@ -138,6 +138,14 @@ class LargeProcess(Process):
             return new_y, new_a
 
         return climb(counts, whole_step, self.y, self.a, n_steps=n_steps)
+
+    def _deviation(self, sites: Sites, random: np.random.Generator) -> Array:
+        """Of each block's documents, given that block; others, from which nothing is learned, stay at the mean."""
+        found = np.zeros_like(self.y)
+        for docs in self.blocks:
+            prior = self.hyper._replace(shape=some_documents(self.hyper.shape, docs)).prior()
+            found[docs] = deviation(prior, some_sites(sites, docs), random, self._each)
+        return found
 
     def _learned(self, sites: Sites) -> Learned:
         shared = self._schedule.shared_amplitude
