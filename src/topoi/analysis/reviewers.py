@@ -104,15 +104,7 @@ def recommend_reviewers(
         raise ModelError(f"corpus is {type(corpus).__name__}; pass a topoi.Corpus")
     counted = model.catalogue_ if corpus is None else CorpusCatalogue(corpus)
     conflicts = find_conflicts(model, counted, exclude)
-    eligible = np.ones(len(model.authors_), bool)
-    eligible[conflicts.own] = eligible[conflicts.coauthors] = False
-    free = int(eligible.sum())
-    known = np.zeros(len(eligible), bool)
-    known[enough_words(model, min_words)] = True
-    eligible &= known
-    n_known = int(eligible.sum())
-    eligible &= _wanted(model, min_documents, since, among)
-    rows = np.flatnonzero(eligible)
+    rows, left_out = _eligible(model, conflicts, min_words, min_documents, since, among)
     evidence = bag_evidence(model, words.word, words.times)
     score = evidence_scores(evidence, authors=True)
     best = rows[np.argsort(-score[rows], kind="stable")[:n]]
@@ -127,15 +119,7 @@ def recommend_reviewers(
         "papers": pd.Series(_papers(model, best, evidence, n_papers), dtype=object),
     }
     frame = with_rank(pd.DataFrame(columns), 1, best)
-    frame.attrs.update(
-        n_excluded=len(conflicts.own),
-        n_coauthors=len(conflicts.coauthors),
-        n_too_few_words=free - n_known,
-        n_others=n_known - len(rows),
-        unknown=conflicts.unknown,
-        n_known=words.n_known,
-        n_unknown=words.n_unknown,
-    )
+    frame.attrs.update(left_out, unknown=conflicts.unknown, n_known=words.n_known, n_unknown=words.n_unknown)
     return frame
 
 
@@ -176,6 +160,29 @@ def usual_least(n_documents: NDArray[Any]) -> int:
     (3, 1)
     """
     return _USUAL_LEAST if int((np.asarray(n_documents) >= _USUAL_LEAST).sum()) >= _ENOUGH_AUTHORS else 1
+
+
+def _eligible(
+    model: Any,
+    conflicts: Conflicts,
+    min_words: int | None,
+    min_documents: int,
+    since: int | None,
+    among: NDArray[np.bool_] | None,
+) -> tuple[NDArray[np.int64], dict[str, int]]:
+    """Authors who may be reviewers, and how many were left out for each reason."""
+    free = np.ones(len(model.authors_), bool)
+    free[conflicts.own] = free[conflicts.coauthors] = False
+    known = np.zeros(len(free), bool)
+    known[enough_words(model, min_words)] = True
+    known &= free
+    rows = np.flatnonzero(known & _wanted(model, min_documents, since, among))
+    return rows, {
+        "n_excluded": len(conflicts.own),
+        "n_coauthors": len(conflicts.coauthors),
+        "n_too_few_words": int(free.sum() - known.sum()),
+        "n_others": int(known.sum()) - len(rows),
+    }
 
 
 def _wanted(model: Any, min_documents: int, since: int | None, among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:

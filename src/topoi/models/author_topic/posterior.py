@@ -23,8 +23,8 @@ from topoi.models.averages import average
 from topoi.models.contract import CountSource, StoredSource
 from topoi.models.guidance.documents import limits_documents
 from topoi.models.kept_mixtures import KeptMixtures
-from topoi.models.posterior import SampledPosterior
 from topoi.models.ranges import document_range, for_documents
+from topoi.models.sampled_posterior import SampledPosterior
 from topoi.models.share_moments import sampled_moments
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.sources import ArraySource, TrainingDocument

@@ -32,8 +32,8 @@ from topoi.models.pachinko.inference import (
 from topoi.models.pachinko.limits import TopicLimits
 from topoi.models.pachinko.node_moments import GraphDeviations, graph_deviations, squared_shares
 from topoi.models.pachinko.state import PachinkoChain, PachinkoSampler, chain_alpha, make_priors
-from topoi.models.posterior import SampledPosterior
 from topoi.models.resampling import Block, Draw, Draws
+from topoi.models.sampled_posterior import SampledPosterior
 from topoi.models.share_moments import Moments, between_samples
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.smoothed_counts import blocks
