@@ -158,3 +158,15 @@ def test_interrupted_demo_still_shows_and_saves(topoi, tmp_path: Path, served, m
     assert (run.code, served) == (130, [])
     assert "interrupted before the end; saved" in run.err and "█" in run.out
     assert library.load(tmp_path / "demo.topoi").fit_info_["interrupted"]
+
+
+def test_commands_to_try_run_where_the_environment_is_not_active(tmp_path: Path, monkeypatch) -> None:
+    folder = tmp_path / "my env" / "bin"
+    folder.mkdir(parents=True)
+    (folder / "topoi").touch()
+    monkeypatch.setattr(demo.sys, "executable", str(folder / "python"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo.shutil, "which", lambda name: None)
+    assert demo.program() == "'my env/bin/topoi'"
+    monkeypatch.setattr(demo.shutil, "which", lambda name: "/usr/bin/topoi")
+    assert demo.program() == "topoi"

@@ -134,3 +134,14 @@ def test_a_closed_pipe_is_no_error(model_file: Path) -> None:
 def test_error_messages_for_the_system(tmp_path: Path) -> None:
     assert program._one_line(PermissionError(13, "Permission denied", "x.topoi")) == "x.topoi: Permission denied"
     assert program._one_line(ImportError()) == "ImportError"
+
+
+def test_every_command_stands_in_one_section_of_the_help(capsys):
+    sections, app = program.SECTIONS, program.app
+
+    listed = [name for names in sections.values() for name in names]
+    assert sorted(listed) == sorted(command.name for command in app.registered_commands)
+    assert program.main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    places = [shown.index(f"{title}:") for title in sections]
+    assert places == sorted(places) and "browse        Read a model in the web browser." in shown

@@ -85,7 +85,7 @@ def test_unusual(topoi, model_file: Path, author_file: Path) -> None:
     assert rows[0]["perplexity"] >= rows[1]["perplexity"] >= rows[2]["perplexity"] > 1
     lines = topoi("unusual", model_file, "Tull, J", "-n", 3).out.splitlines()
     assert lines[0].startswith("Tull, J  12 documents, median perplexity ")
-    assert lines[1].split()[1:] == [str(rows[0]["year"]), *rows[0]["title"].split()]
+    assert lines[1].split()[1:] == [str(rows[0]["year"]), *rows[0]["title"].split(), rows[0]["id"]]
     assert len(answer(topoi, "unusual", author_file, "Tull, J")) == 10
     assert topoi("unusual", model_file, "Tul, J").err.startswith("topoi: there is no author 'Tul, J'; did you mean")
 
@@ -133,6 +133,11 @@ def test_reviewers_excludes_known_names_beside_unknown_ones(topoi, model_file: P
     assert run.err.startswith("topoi: note: not known as an author") and "'Newcomer, N'" in run.err
 
 
+def test_reviewers_takes_no_part_of_a_name_as_excluded(topoi, model_file: Path) -> None:
+    run = topoi("reviewers", model_file, "ship", "--exclude", "Drake")
+    assert run.code == 2 and "did you mean 'Drake, F'" in " ".join(run.err.split()) and not run.out
+
+
 def test_reviewers_of_a_table_of_submissions(topoi, model_file: Path, tmp_path: Path) -> None:
     table = tmp_path / "papers.csv"
     table.write_text('id,abstract,authors\nx1,"the ship, the harbor","Drake, F"\nx2,the judge,\n')
@@ -157,12 +162,14 @@ def test_align(topoi, model_file: Path, chains_file: Path, lda_file: Path) -> No
     assert "has 1 chain(s)" in topoi("align", model_file).err
 
 
-def test_documents_of_one_title_are_told_apart_by_their_ids(capsys: pytest.CaptureFixture[str]) -> None:
+def test_documents_have_their_ids_behind_their_titles(capsys: pytest.CaptureFixture[str]) -> None:
     alike = [{"id": f"p{i}", "title": "Annual message", "year": 1900, "score": 0.5} for i in range(2)]
     draw_similar(pd.DataFrame([*alike, {"id": "p2", "title": None, "year": 1901, "score": 0.4}]), console())
     assert [line.split("  ")[-1].strip() for line in capsys.readouterr().out.splitlines()] == ["p0", "p1", "p2"]
-    draw_similar(pd.DataFrame(alike[:1]), console())
-    assert capsys.readouterr().out.endswith("Annual message\n")
+    long = alike[0] | {"title": "A title that is much longer than a line of a terminal of eighty characters can show"}
+    draw_similar(pd.DataFrame([long]), console())
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "A title that is" in line and line.endswith("…  p0") and len(line) <= 80
 
 
 def test_documents(topoi, model_file: Path) -> None:

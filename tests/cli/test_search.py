@@ -42,7 +42,7 @@ def test_people_json_and_csv_get_the_same_rows(topoi, model_file: Path) -> None:
     assert [row["id"] for row in table] == [row["id"] for row in rows]
     lines = topoi("search", model_file, "ship harbor", "-n", 4).out.splitlines()
     assert len(lines) == 8 and max(map(len, lines)) <= 80
-    assert lines[0].endswith(rows[0]["title"]) and lines[1].strip().startswith("has ship, harbor")
+    assert lines[0].endswith(f"{rows[0]['title']}  {rows[0]['id']}") and lines[1].strip().startswith("has ship, harbor")
 
 
 def test_the_chains_are_averaged(topoi, chains_file: Path) -> None:

@@ -50,7 +50,7 @@ BEGUN = "import sys; from topoi.cli.start import main; print('begun', flush=True
 SWEEPS = """
 import sys, time
 from topoi.cli.start import main
-from topoi.engine.loop import Silent
+from topoi.engine.progress import Silent
 Silent.update = lambda self, info: print(info.sweep, time.process_time(), flush=True) if info.sweep < 9 else None
 sys.exit(main())
 """

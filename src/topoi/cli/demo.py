@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -278,15 +279,24 @@ def closing(output: Path, frame: pd.DataFrame, interrupted: bool) -> Text:
     from rich.text import Text
 
     president, file = frame["presidents"].iloc[0][0], shlex.quote(str(output))
+    topoi = program()
     return Text.assemble(
         "\ninterrupted before the end; " if interrupted else "\n",
         f"saved {output}; ask it more:\n",
-        ("  topoi browse ", "bold"),
+        (f"  {topoi} browse ", "bold"),
         f"{file}\n",
-        ("  topoi topics ", "bold"),
+        (f"  {topoi} topics ", "bold"),
         f"{file}\n",
-        ("  topoi authors ", "bold"),
+        (f"  {topoi} authors ", "bold"),
         f"{file} {shlex.quote(president)}\n",
-        ("  topoi label ", "bold"),
+        (f"  {topoi} label ", "bold"),
         f'{file} "the public debt and the price of gold"',
     )
+
+
+def program() -> str:
+    """The command that runs topoi from here: its name, or its path where the environment is not active."""
+    beside = Path(sys.executable).with_name("topoi")
+    if shutil.which("topoi") or not beside.exists():
+        return "topoi"
+    return shlex.quote(str(beside.relative_to(Path.cwd()) if beside.is_relative_to(Path.cwd()) else beside))

@@ -19,23 +19,26 @@ if TYPE_CHECKING:
     from topoi.store.view import ModelView
 
 
-def document_rows(frame: pd.DataFrame) -> list[dict[Any, Any]]:
-    """Rows of a listing for ``document_line``; ``show_id`` says whether some of them have the same title."""
-    rows = frame.to_dict("records")
-    titles = [title for row in rows if (title := _or_nothing(row.get("title")))]
-    return [{**row, "show_id": len(set(titles)) < len(titles)} for row in rows]
+_LEAST_OF_TITLE = 16
 
 
 def document_line(start: Text, row: dict[Any, Any], width: int) -> Text:
-    """Line of ``start``, then the document's year and title, and its id if titles are shared, cut to the width."""
+    """Line of ``start``, then the document's year, title and id; the title is cut so that the line fits the width."""
+    from rich.text import Text
+
     year = _or_nothing(row.get("year"))
     title = _or_nothing(row.get("title"))
     line = start.copy()
     if "year" in row:
         line.append(f"{look.GAP}{year:>4}", style="dim")
-    line.append(look.GAP + look.printable(title or str(row["id"])))
-    if title and row.get("show_id"):
-        line.append(look.GAP + look.printable(str(row["id"])), style="dim")
+    name = look.printable(str(row["id"]))
+    if title and title != name:
+        shown = Text(look.GAP + look.printable(title))
+        shown.truncate(max(width - len(line) - len(look.GAP + name), _LEAST_OF_TITLE), overflow="ellipsis")
+        line.append_text(shown)
+        line.append(look.GAP + name, style="dim")
+    else:
+        line.append(look.GAP + name)
     line.truncate(width, overflow="ellipsis")
     line.rstrip()
     return line
@@ -103,7 +106,7 @@ def draw_shares(frame: pd.DataFrame, screen: Console) -> None:
     """Print a line per document: the topic's share with its interval and a bar, year, title."""
     from rich.text import Text
 
-    for row in document_rows(frame):
+    for row in frame.to_dict("records"):
         told = look.interval(row["lower"], row["upper"])
         between = [(Text(told, style="dim"), look.INTERVAL_WIDTH)] if told else []
         start = look.row(
@@ -122,5 +125,5 @@ def draw_similar(frame: pd.DataFrame, screen: Console) -> None:
     """Print a line per document: the score, year, title."""
     from rich.text import Text
 
-    for row in document_rows(frame):
+    for row in frame.to_dict("records"):
         screen.print(document_line(Text(f"{row['score']:5.2f}", style="dim"), row, screen.width))

@@ -10,7 +10,7 @@ import typer
 
 from topoi.cli import fit_options as given
 from topoi.cli import look
-from topoi.cli.documents import document_line, document_rows
+from topoi.cli.documents import document_line
 from topoi.cli.models import counted
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, available_cores, check_file, split_names
 from topoi.cli.output import check_one_format, print_frame
@@ -273,6 +273,6 @@ def draw_extremes(rows: pd.DataFrame, n: int, screen: Console) -> None:
     parts = {"all documents": ordered} if few else {"predicted best": ordered.head(n), "worst": ordered.tail(n)}
     for heading, part in parts.items():
         screen.print(Text(f"\n{heading}", style="dim"))
-        for row in document_rows(part):
+        for row in part.to_dict("records"):
             start = look.row((Text(f"{row['perplexity']:,.0f}".rjust(9)), 9))
             screen.print(document_line(start, row, screen.width))

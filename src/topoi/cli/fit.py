@@ -331,6 +331,8 @@ def draw_largest(frame: pd.DataFrame, screen: Console) -> None:
     from rich.text import Text
 
     largest = frame.head(TOPICS_IN_SUMMARY)
-    heading = f"\nthe {len(largest)} largest of {len(frame)} topics" if len(frame) > len(largest) else ""
+    connecting = int(frame["background"].iloc[len(largest) :].sum())
+    without = f", without {connecting} of connecting words" if connecting else ""
+    heading = f"\nthe {len(largest)} largest of {len(frame)} topics{without}" if len(frame) > len(largest) else ""
     screen.print(Text(heading, style="dim"))
     draw_topics(largest, screen)

@@ -11,7 +11,7 @@ from signal import SIGINT, SIGTERM
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperArgument, TyperCommand
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from topoi import __version__
 from topoi.cli import (
@@ -77,11 +77,39 @@ class GroupedCommand(TyperCommand):
                     formatter.write_dl(records)
 
 
+# Commands as the help lists them: by what a person wants to do, each section in the order of a first visit.
+SECTIONS = {
+    "Start": ("demo", "fit", "browse"),
+    "Ask a model": (
+        "topics", "authors", "documents", "words", "search", "label", "trends", "groups", "unusual", "similar",
+        "likely", "reviewers", "structure", "predict", "coefficients",
+    ),
+    "Judge models": ("evaluate", "compare", "align"),
+    "Change a model": ("name", "edit", "update"),
+    "Files": ("models", "map", "export", "import", "encode"),
+    "The program": ("warm", "version"),
+}  # fmt: skip
+
+
+class GroupedProgram(TyperGroup):
+    """The program, whose help lists commands in sections."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands with a line each, by section."""
+        width = max(len(name) for name in self.commands)
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(width), self.commands[name].get_short_help_str(limit=80)) for name in names]
+                )
+
+
 # Base class of typer's usage errors (BadParameter and UsageError), which typer does not export.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="topoi",
+    cls=GroupedProgram,
     help="What a collection of documents is about, who writes about what, and how it moves.",
     epilog="Start with `topoi demo`, or `topoi fit papers.jsonl -o papers.topoi`.",
     no_args_is_help=True,

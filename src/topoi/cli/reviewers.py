@@ -87,6 +87,7 @@ def reviewers(
         print_frame(for_submissions(view, model, submissions, n, limits), as_json=as_json, as_csv=as_csv)
         return
     own = excluded(view, exclude)
+    refuse_slips(view, own)
     frame = with_titles(view, topoi.recommend_reviewers(model, passage, n=n, exclude=own, **limits))
     words = badge_words(view, 8)
 
@@ -143,6 +144,19 @@ def excluded(view: ModelView, given: list[str] | None) -> list[str]:
     """Names given by ``--exclude``; semicolons always separate names, commas only between known names."""
     parts = [part for names in given or [] for part in names.split(";") if part.strip()]
     return [name for part in parts for name in split_authors(view, part)]
+
+
+def refuse_slips(view: ModelView, names: list[str]) -> None:
+    """Refuse a name that nobody has but that is part of somebody's: whoever is meant would stay on the list."""
+    from topoi.models.names import matching_names
+
+    for name in names:
+        if not len(view.catalogue_.authors_named([name])):
+            known = [str(other) for other in view.authors_]
+            meant = [known[i] for i in matching_names(name, known)[:3]]
+            if meant:
+                told = " or ".join(printable(repr(each)) for each in meant)
+                raise typer.BadParameter(f"--exclude {name}: nobody has exactly this name; did you mean {told}?")
 
 
 def left_out(attrs: dict[Any, Any]) -> str:

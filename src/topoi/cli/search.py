@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.documents import document_line, document_rows
+from topoi.cli.documents import document_line
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, joined, loaded, open_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import badge_words
@@ -117,7 +117,7 @@ def draw_hits(frame: pd.DataFrame, words: dict[int, list[str]], screen: Console)
     if frame.empty:
         screen.print("No document.")
         return
-    for row in document_rows(frame):
+    for row in frame.to_dict("records"):
         start = Text(f"{row['score']:6.2f}", style="dim")
         screen.print(document_line(start, row, screen.width))
         line = Text(" " * 6 + look.GAP)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.documents import document_line, document_rows
+from topoi.cli.documents import document_line
 from topoi.cli.options import GRAPH, AsCsv, AsJson, ModelFile, ModelName, open_view
 from topoi.cli.output import check_one_format, plain_table, print_frame
 from topoi.cli.saving import refuse_overwriting
@@ -201,7 +201,7 @@ def draw_documents(rows: pd.DataFrame, screen: Console) -> None:
 
     if len(rows):
         screen.print(Text("\ndocuments", style="dim"))
-    for row in document_rows(rows.rename(columns={"name": "title"})):
+    for row in rows.rename(columns={"name": "title"}).to_dict("records"):
         ends = look.interval(row["lower"], row["upper"]).ljust(look.INTERVAL_WIDTH)
         start = Text(f"{look.percent(row['share']):>5}{look.GAP}{ends}{look.GAP}", style="dim")
         start += Text(look.bar(row["share"], 10))

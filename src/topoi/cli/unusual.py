@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.documents import document_line, document_rows
+from topoi.cli.documents import document_line
 from topoi.cli.options import AUTHORS, AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
 from topoi.cli.output import check_one_format, print_frame
 
@@ -48,6 +48,6 @@ def draw_unusual(rows: pd.DataFrame, everything: pd.DataFrame, screen: Console) 
     middle = "" if median != median else f", median perplexity {median:,.0f}"
     heading = Text(look.printable(everything.attrs["author"]), style="bold")
     screen.print(heading.append(f"  {number}{middle}", style="not bold dim"))
-    for row in document_rows(rows):
+    for row in rows.to_dict("records"):
         score = "–" if row["perplexity"] != row["perplexity"] else f"{row['perplexity']:,.0f}"
         screen.print(document_line(look.row((Text(score.rjust(9)), 9)), row, screen.width))
