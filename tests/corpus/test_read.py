@@ -169,3 +169,12 @@ def test_new_files_like_an_old_corpus(tmp_path):
         read_corpus(path, like=old)
     with pytest.raises(CorpusError, match="leave out min_df"):
         read_corpus(path, like=old, min_df=1)
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_csv_whose_first_row_has_no_comma_may_have_other_separators(mark, tmp_path) -> None:
+    rows = ["text|authors|year", '"Blue fish, red whales"|"Bob; Zoe"|2020', "Red fish, blue whales|Ann|2021"]
+    path = write(tmp_path / "excel.csv", ("\n" + "\n".join(rows).replace("|", mark)).encode())
+    corpus = read_corpus(path, min_df=1, max_df=1.0)
+    assert corpus.n_docs == 2 and corpus.author_lists()[0] == ["Bob", "Zoe"]
+    assert corpus.documents["year"].tolist() == [2020, 2021]

@@ -6,6 +6,7 @@ import csv
 import tempfile
 import threading
 from collections.abc import Iterator
+from itertools import chain
 
 from topoi.corpus.lines import LineReader
 from topoi.corpus.records import RecordTable
@@ -16,7 +17,10 @@ _BATCH = 1024
 
 
 def read_csv(reader: LineReader, table: RecordTable) -> None:
-    r"""Read a comma-separated file whose first row names the columns.
+    r"""Read a CSV file whose first row names the columns.
+
+    Commas separate the cells. If the first row has none, semicolons do, as in a table that Excel saved in much of
+    Europe, or tabs.
 
     Examples
     --------
@@ -31,7 +35,7 @@ def read_csv(reader: LineReader, table: RecordTable) -> None:
     >>> table.texts
     ['On dust']
     """
-    _read_separated(reader, table, ",")
+    _read_separated(reader, table, ",;\t")
 
 
 def read_tsv(reader: LineReader, table: RecordTable) -> None:
@@ -53,9 +57,9 @@ def read_tsv(reader: LineReader, table: RecordTable) -> None:
     _read_separated(reader, table, "\t")
 
 
-def _read_separated(reader: LineReader, table: RecordTable, delimiter: str) -> None:
+def _read_separated(reader: LineReader, table: RecordTable, delimiters: str) -> None:
     header: list[str] | None = None
-    for number, row in _rows(reader, table, delimiter):
+    for number, row in _rows(reader, table, delimiters):
         if not row:
             continue
         if header is None:
@@ -71,13 +75,23 @@ def _read_separated(reader: LineReader, table: RecordTable, delimiter: str) -> N
             table.add(dict(zip(header, row, strict=True)), number)
 
 
-def _rows(reader: LineReader, table: RecordTable, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row with the number of the line on which it begins."""
-    last = 0
+def _rows(reader: LineReader, table: RecordTable, delimiters: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row with the number of the line on which it begins.
+
+    The cells are separated by the first of the delimiters that the first line with text has.
+    """
+    last, numbered = 0, reader.lines()
+    before: list[tuple[int, str]] = []
+    for each in numbered:
+        before.append(each)
+        if each[1].strip():
+            break
+    header = before[-1][1] if before else ""
+    delimiter = next((mark for mark in delimiters if mark in header), delimiters[0])
 
     def lines() -> Iterator[str]:
         nonlocal last
-        for number, line in reader.lines():
+        for number, line in chain(before, numbered):
             last = number
             yield line + "\n"
 
