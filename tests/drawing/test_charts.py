@@ -88,6 +88,7 @@ CHARTS = {
     "ribbon": charts.ribbon([{"topic": face(k), "share": 0.2} for k in range(3)]),
     "bar": charts.bar(0.4),
     "double bar": charts.double_bar(0.4, 0.5),
+    "double bar that goes on": charts.double_bar(0.4, 0.1),
 }
 EVERY = pytest.mark.parametrize("markup", CHARTS.values(), ids=CHARTS.keys())
 FIGURES = pytest.mark.parametrize(

@@ -316,7 +316,7 @@ def test_a_topic_gets_a_name_and_keeps_it(visit):
     page.get_by_text("Rename").click()
     page.get_by_label("A name for this topic").fill("Law & <order>")
     page.get_by_role("button", name="Keep").click()
-    page.wait_for_function("() => document.querySelector('h1').innerText.startsWith('Law')")
+    page.wait_for_function("() => document.querySelector('h1')?.innerText.startsWith('Law')")
     assert heading(page).startswith("Law & <order>")
     page.goto(page.url.replace("topic/2", ""))
     assert page.get_by_text("Law & <order>").count() > 0
@@ -324,7 +324,7 @@ def test_a_topic_gets_a_name_and_keeps_it(visit):
     page.get_by_text("Rename").click()
     page.get_by_label("A name for this topic").fill("")
     page.get_by_role("button", name="Change", exact=True).click()
-    page.wait_for_function("() => !document.querySelector('h1').innerText.startsWith('Law')")
+    page.wait_for_function("() => document.querySelector('h1')?.innerText.startsWith('Law') === false")
 
 
 def test_choices_of_a_form_that_is_not_live_wait_for_its_button(visit):
@@ -527,6 +527,7 @@ def test_a_pasted_text_is_labelled(visit, who):
         page.locator("#names").fill("Holmes, O; Kepler, J")
     page.get_by_role("button", name="Label this text").click()
     page.get_by_text("Your text, read").wait_for()
+    page.wait_for_load_state()
     assert page.locator(".text a").count() > 5
     assert "court" in page.locator(".text").first.inner_text()
     keep(page, f"parse-{who}")
@@ -552,6 +553,11 @@ def test_trends_of_chosen_topics(visit):
     page.get_by_label("decade").check()
     page.wait_for_function("() => location.search.includes('by=decade')")
     assert page.url.count("topic=") == 1
+    # What is said around the picture is of decades, too, as it is after a reload.
+    page.locator("#said", has_text="each decade’s words").wait_for()
+    around = page.locator("#movers").inner_text()
+    page.reload()
+    assert page.locator("#movers").inner_text() == around
 
 
 def test_two_models_side_by_side(visit):

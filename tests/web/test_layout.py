@@ -165,6 +165,8 @@ def test_all_years_without_script(visit):
     page = visit(f"/m/{MANY}/topic/3", script=False)
     assert page.locator(".along-years svg.wide .band").count() == 10
     page.get_by_role("link", name="All years, 1931–1999").click()
+    page.wait_for_load_state("load")
+    page.locator(".along-years svg.wide .band").nth(10).wait_for()
     assert page.locator(".along-years svg.wide .band").count() == 11
     href = page.locator(".along-years svg.wide a").first.get_attribute("href")
     assert href == f"/m/{MANY}/documents?topic=3&year=1931"

@@ -21,23 +21,30 @@ TEXT = "A star and its planet seen by telescope: light of a comet, an orbit abou
 
 def search(page, words):
     page.fill("header input[type=search]", words)
-    page.press("header input[type=search]", "Enter")
+    with page.expect_navigation():
+        page.press("header input[type=search]", "Enter")
+
+
+def follow(page, selector):
+    """Click what leads to another page, and wait until all of that page is there."""
+    with page.expect_navigation():
+        page.click(selector)
 
 
 def menu(page, name):
-    page.click(f"nav[aria-label=Pages] >> text={name}")
+    follow(page, f"nav[aria-label=Pages] >> text={name}")
 
 
 def what_somebody_writes_about(page):
     search(page, "kepler")
-    page.click("main >> text=Kepler, J")
+    follow(page, "main >> text=Kepler, J")
     assert "Writes mostly about" in page.inner_text("main")
     assert page.locator("#topics li").count() > 1
 
 
 def what_a_paper_is_about_and_who_wrote_which_word(page):
     search(page, "part 12")
-    page.click("main .docs a.title >> nth=0")
+    follow(page, "main .docs a.title >> nth=0")
     assert page.locator(".text a[data-k]").count() > 10
     assert "Topics of this document" in page.inner_text("aside") and "Who wrote the words" in page.inner_text("aside")
 
@@ -46,14 +53,15 @@ def who_could_review_this(page):
     menu(page, "Reviewers")
     page.fill("#text", TEXT)
     page.click("text=Find reviewers")
-    page.wait_for_selector(".fits")
+    page.locator(".fits .papers a").nth(2).wait_for()
+    page.wait_for_load_state()
     assert page.locator(".fits > li").count() > 2
     assert page.locator(".fits .papers a").count() > 2 and "of 100" in page.inner_text(".fits")
 
 
 def how_topics_hang_together(page):
-    page.click("#topics a.face >> nth=0")
-    page.click("text=How all topics hang together")
+    follow(page, "#topics a.face >> nth=0")
+    follow(page, "text=How all topics hang together")
     assert "Topics in the same documents" in page.inner_text("h1")
     assert "Pairs of topics" in page.inner_text("main")
 
@@ -62,7 +70,7 @@ def what_changed_in_some_years(page):
     menu(page, "Groups")
     page.fill("#a-from", "1990")
     page.fill("#a-to", "1994")
-    page.click("text=Compare A with B")
+    follow(page, "text=Compare A with B")
     page.wait_for_selector(".word-sides")
     assert "1990–1994" in page.inner_text("h1")
 
@@ -78,14 +86,14 @@ def how_two_authors_differ(page):
     menu(page, "Groups")
     page.fill("#a-author", "Kepler, J")
     page.fill("#b-author", "Holmes, O")
-    page.click("text=Compare A with B")
+    follow(page, "text=Compare A with B")
     page.wait_for_selector(".word-sides")
     assert {"Kepler, J", "Holmes, O"} <= set(re.split(r" and ", page.inner_text("h1")))
 
 
 def papers_with_a_word_of_a_year(page):
     search(page, "star")
-    page.click(".year-bars a >> nth=3")
+    follow(page, ".year-bars a >> nth=3")
     assert "star" in page.inner_text("h1")
     shown = {text for text in page.locator(".docs .doc > .num").all_inner_texts() if text}
     assert shown == {"1993"}
@@ -93,14 +101,14 @@ def papers_with_a_word_of_a_year(page):
 
 def when_a_word_took_off(page):
     search(page, "star")
-    page.click("main .chips >> text=star")
+    follow(page, "main .chips >> text=star")
     assert page.locator(".word-years svg").count() >= 1
     assert "Share of each year’s words" in page.inner_text("main")
 
 
 def all_papers_of_a_venue(page):
     menu(page, "Documents")
-    page.click(".counts >> text=NIPS")
+    follow(page, ".counts >> text=NIPS")
     assert "NIPS" in page.inner_text("h1") and "30 documents" in page.inner_text(".sub")
 
 

@@ -107,10 +107,24 @@ def share_words(row: Mapping[str, Any]) -> str:
     return f"{percent(row['share'])}; with a probability of 90\u202f% it is {ends}" if ends else percent(row["share"])
 
 
+# Where a bar that is too long for its column has its gap.
+_CUT = 0.92
+
+
 def double_bar(fraction: float, share: float) -> Markup:
-    """A bar for a part, in front of a paler one for the whole of which it is ``share``."""
+    """A bar for a part, in front of a paler one for the whole of which it is ``share``; a gap says that this goes on.
+
+    Examples
+    --------
+    >>> double_bar(0.5, 0.8).count("<rect"), double_bar(0.5, 0.1).count("<rect")
+    (2, 3)
+    """
     whole = fraction / share if share > 0 else fraction
-    return element("svg", _rect(whole, "pale"), _rect(fraction, "fill"), class_="bar", height=6, aria_hidden="true")
+    cut = whole > 1.005 and fraction < _CUT
+    paler = [_rect(_CUT if cut else whole, "pale")]
+    if cut:
+        paler.append(element("rect", x=f"{100 * _CUT + 2:g}%", width=f"{98 - 100 * _CUT:g}%", height=6, class_="pale"))
+    return element("svg", *paler, _rect(fraction, "fill"), class_="bar", height=6, aria_hidden="true")
 
 
 def _rect(fraction: float, kind: str) -> Markup:
