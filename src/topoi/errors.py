@@ -25,7 +25,16 @@ def safe_text(text: object) -> str:
 
 
 class TopoiError(Exception):
-    """Anything topoi refuses or cannot do; the command line prints it as one line."""
+    """Anything topoi refuses or cannot do; the command line prints it as one line.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> topoi.load("no-such-file.topoi")
+    Traceback (most recent call last):
+    ...
+    topoi.errors.StoreError: no-such-file.topoi does not exist
+    """
 
     def __str__(self) -> str:
         return safe_text(super().__str__())
@@ -51,15 +60,44 @@ class CorpusError(TopoiError, ValueError):
 
 
 class ModelError(TopoiError, ValueError):
-    """Settings or data that a model cannot use."""
+    """Settings or data that a model cannot use.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> topoi.LDA(0).fit([[1, 2], [2, 1]])
+    Traceback (most recent call last):
+    ...
+    topoi.errors.ModelError: n_topics is 0; it must be a whole number of at least 1
+    """
 
 
 class StoreError(TopoiError):
-    """A file that is not a topoi file, is damaged, or is newer than this version."""
+    """A file that is not a topoi file, is damaged, or is newer than this version.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> topoi.open_store("no-such-file.topoi")
+    Traceback (most recent call last):
+    ...
+    topoi.errors.StoreError: no-such-file.topoi does not exist
+    """
 
 
 class NotFoundError(StoreError, KeyError):
-    """A name that does not exist; the message lists what does."""
+    """A name that does not exist; the message lists what does.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["sun"], ["gene"]], authors=["Ann", "Bob"])
+    >>> model = topoi.AuthorTopicModel(2, n_iter=5, random_state=0).fit(corpus)
+    >>> model.author_topics("Anne")
+    Traceback (most recent call last):
+    ...
+    topoi.errors.NotFoundError: there is no author 'Anne'; did you mean 'Ann'?
+    """
 
     def __str__(self) -> str:
         return safe_text(self.args[0]) if self.args else ""

@@ -69,7 +69,7 @@ def compare_groups(
         Two values are compared with each other, one with all other documents. A value of a number may be a range, as in
         ``(1990, 1999)`` or ``"1990..1999"``, both ends included. If not given, two values are compared with each other,
         and each of several with all other documents. Without ``by``: one or two arrays of numbers of documents, such as
-        those of ``ModelView.documents_with``; documents of both are in neither.
+        those of ``ModelView.documents_with``; documents that are in both are left out.
     corpus : Corpus, optional
         The documents; the training corpus if not given.
     units : str, optional
@@ -79,7 +79,7 @@ def compare_groups(
     level : float
         Each interval holds this much probability.
     n_permutations : int
-        Number of permutations, at least: of thousands of documents more are as quick. P-values down to
+        Least number of permutations; with thousands of documents, more of them take no longer. P-values down to
         1 / (n_permutations + 1) are exact; smaller ones are those of a tail fitted to the permutations, and orders of
         magnitude rather than digits.
     random_state : int, Generator or None
@@ -90,8 +90,8 @@ def compare_groups(
     DataFrame
         group, other, topic, share, share_lower, share_upper, other_share, other_share_lower, other_share_upper,
         difference, lower, upper (of the difference), p_value, q_value; the topics of which a group has most more come
-        first. ``attrs["n_documents"]`` has the numbers of documents, and ``attrs["note"]`` warns if the model was told
-        of the groups: its topics then follow them, and p-values are too small.
+        first. ``attrs["n_documents"]`` has the numbers of documents, and ``attrs["note"]`` warns if the model used
+        the groups: its topics then follow them, and p-values are too small.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def group_documents(
 
     Parameters
     ----------
-    model, by, groups, corpus :
+    model, by, groups, corpus
         As in ``compare_groups``; if several groups are compared with all others, name one.
     topic : int
         The topic's number.

@@ -95,10 +95,11 @@ class Encoding(Constructors):
             The documents to add. Columns of metadata that only one of the two has are missing in the other's rows. If
             it has this corpus's vocabulary, as from ``encode`` or ``split``, it adds no words.
         min_df : int or None
-            New words must be in so many of the new documents; None adds none. Words that the old texts are full of, and
-            that were left out for that, stay out.
+            New words must be in at least this many of the new documents; None adds no words. Words that were left out
+            because too many of the old documents have them stay out.
         known : {"error", "skip"}
-            Treatment of documents whose ids this corpus has already. Numbers in place of ids simply go on.
+            Treatment of documents whose ids this corpus has already. If documents have numbers in
+            place of ids, the numbering goes on.
 
         Examples
         --------

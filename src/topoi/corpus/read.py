@@ -85,7 +85,7 @@ def read_corpus(
     encoding : str
         The encoding of text files.
     max_line_bytes : int
-        Longer lines are faults.
+        Longer lines are bad records: see ``on_error``.
     on_error : {"raise", "skip"}
         Whether a bad record raises ``CorpusError`` with file and line, or is skipped and counted in ``report``.
     on_disk : path, optional

@@ -302,6 +302,14 @@ class Predictions(FilterReports):
         """Probabilities of topics and authors (positions in ``authors``) for every token of a new text (first chain).
 
         Without authors, the text is treated as written by somebody new.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> model = topoi.LDA(2, n_iter=5, random_state=0).fit([[2, 1, 0], [0, 1, 2]])
+        >>> labels = model.label_text(np.array([0, 2], np.int32), np.zeros(0, np.int64))
+        >>> labels.topic.shape
+        (2, 2)
         """
         check_is_fitted(self, "n_iter_")
         plan = self._plan(burn_in, n_samples, lag, 0, random_state)

@@ -43,9 +43,10 @@ class Tables(Generic[PosteriorT]):
         """A short name for each topic: a phrase of one to three of its words that tells it from its neighbours.
 
         Labels are unique and have at most 40 characters. They are made from the phrases of the texts, and written as
-        the texts mostly write them; background topics, whose words are common to all kinds of documents, are called
-        so, as in "background: said, made". The same model always gets the same labels (``topoi.models.labels``). A name
-        that a person gave, in the file that the model comes from or by ``topoi.edit``, stands in place of the label.
+        the texts mostly write them; background topics, whose words are common to all kinds of documents, are
+        labelled as such, as in "background: said, made". The same model always gets the same labels
+        (``topoi.models.labels``). A name that a person gave, in the file that the model comes from or by
+        ``topoi.edit``, is used instead of the label.
 
         Examples
         --------

@@ -32,7 +32,7 @@ def groups(
 
     Parameters
     ----------
-    model, by, groups, corpus, units, level :
+    model, by, groups, corpus, units, level
         As in ``topoi.compare_groups``; of several groups, name one or two.
     n : int
         Number of topics, those whose difference is largest.

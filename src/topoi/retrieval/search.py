@@ -174,6 +174,13 @@ class Search:
         """The answer of ``query`` as arrays and lists, for those who know the documents' names.
 
         ``among`` says of each document whether it may be found.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> search = topoi.Search(topoi.Corpus.from_tokens([["sun", "star"], ["sun", "sun"], ["cell"]]))
+        >>> search.find(search.evidence("sun"), n=1).documents.tolist()
+        [1]
         """
         wanted, how = whole_number("n", n), self._method(method)
         rows = self._candidates(evidence, how, by, years, where)
@@ -230,11 +237,27 @@ class Search:
         return _with_rank(self.index.catalogue.document_columns(best) | {"score": score[best]})
 
     def evidence(self, text: str, authors: Sequence[str] | str | None = None) -> Evidence:
-        """A query's terms, with what the collection and the model say of them."""
+        """A query's terms, with what the collection and the model say of them.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> search = topoi.Search(topoi.Corpus.from_tokens([["sun", "star"], ["sun", "sun"], ["cell"]]))
+        >>> search.evidence("sun and snow").terms.unknown
+        ('and', 'snow')
+        """
         return Evidence(self.index, find_terms(self.index, text, authors), self.topics)
 
     def scores(self, evidence: Evidence, method: str) -> NDArray[np.float64]:
-        """Score of every document."""
+        """Score of every document.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> search = topoi.Search(topoi.Corpus.from_tokens([["sun", "star"], ["sun", "sun"], ["cell"]]))
+        >>> int(search.scores(search.evidence("sun"), "language").argmax())
+        1
+        """
         return scores(Units(self.index), evidence, method, self.settings)
 
     def _method(self, method: str | None) -> str:

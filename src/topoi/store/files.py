@@ -26,7 +26,8 @@ def load(path: str | Path | Store, name: str | None = None) -> Any:
 
     Returns
     -------
-    The model, of the class that was saved, with its corpus in ``corpus_``.
+    fitted model
+        Of the class that was saved, with its corpus in ``corpus_``.
 
     Examples
     --------

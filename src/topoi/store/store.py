@@ -41,6 +41,16 @@ class Store:
     ----------
     path : Path
         The file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, topoi
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+    >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+    >>> with topoi.open_store(path) as store:
+    ...     store.models()["name"].tolist(), store.corpus().n_docs
+    (['LDA'], 20)
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -178,7 +188,17 @@ class Store:
     def blocks(
         self, query: str, parameters: Mapping[str, Any] | Sequence[Any] = (), limits: Mapping[str, int] | None = None
     ) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows of ``rows`` in blocks."""
+        """Yield the rows of ``rows`` in blocks.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> [len(block) for block in topoi.open_store(path).blocks("SELECT document_id FROM document")]
+        [20]
+        """
         with self.connection() as connection, self.named():
             yield from read_blocks(connection, query, parameters, limits)
 
@@ -246,7 +266,17 @@ class Store:
         return known[1]
 
     def searched_model(self, name: str | None) -> Any:
-        """The model of that name, or the one saved last, for ``topoi.Search``."""
+        """The model of that name, or the one saved last, for ``topoi.Search``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.open_store(path).searched_model(None).name
+        'LDA'
+        """
         from topoi.store.view import ModelView  # it reads stores
 
         return ModelView(self, name)
@@ -357,7 +387,8 @@ class Store:
 
         Returns
         -------
-        The updated model; ``model.update_report_`` says what has changed.
+        fitted model
+            The updated model; its ``update_report_`` says what has changed.
 
         Examples
         --------

@@ -42,7 +42,7 @@ class TopicLists:
         raise NotImplementedError  # abstract: see ``ModelView``
 
     def topic_labels(self) -> list[str]:
-        """The name of each topic: that which a person gave it, or the automatic one of a fitted model.
+        """The name of each topic: the one that a person gave it, or else its automatic label.
 
         Examples
         --------

@@ -131,15 +131,45 @@ class ModelView(TopicLists, WholeCollection):
         return [self._known.posterior_class.from_source(counts, self.settings)]
 
     def search_index(self) -> DocumentIndex:
-        """The index of the documents, for ``topoi.Search``."""
+        """The index of the documents, for ``topoi.Search``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).search_index().lengths.tolist()[:3]
+        [2.0, 2.0, 2.0]
+        """
         return self.store.search_index()
 
     def searched_model(self, name: str | None) -> ModelView:
-        """The model of that name in the same file, or this one, for ``topoi.Search``."""
+        """The model of that name in the same file, or this one, for ``topoi.Search``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).searched_model(None).name
+        'LDA'
+        """
         return self if name in (None, self.name) else ModelView(self.store, name)
 
     def load(self) -> Any:
-        """The fitted model, read as a whole, as by ``topoi.load``."""
+        """The fitted model, read as a whole, as by ``topoi.load``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).load().n_iter_
+        50
+        """
         from topoi.store.files import load  # estimators take long to import, and most queries do without
 
         return load(self.store, self.name)
@@ -185,7 +215,17 @@ class ModelView(TopicLists, WholeCollection):
     # The frames of a fitted model.
 
     def topic_sizes(self, level: float | None = LEVEL) -> pd.DataFrame:
-        """Number of words of each topic in the corpus, as in a fitted model's ``topic_sizes``."""
+        """Number of words of each topic in the corpus, as in a fitted model's ``topic_sizes``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).topic_sizes()["n_words"].tolist()
+        [20, 20]
+        """
         total = self._first.topic_totals
         share = total / max(float(total.sum()), 1.0)
         frame = pd.DataFrame({"topic": np.arange(len(total)), "n_words": self._first.topic_sizes, "share": share})
@@ -195,6 +235,15 @@ class ModelView(TopicLists, WholeCollection):
         """The most probable, or most relevant, words of each topic, as in a fitted model's ``top_words``.
 
         ``frame.attrs["rows"]`` lists the words' numbers. Words without a token in the topic are left out.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).top_words(2, topic=0)["word"].tolist()
+        ['cell', 'gene']
         """
         wanted = whole_number("n", n)
         parts = [self._words_of(k, wanted, relevance) for k in self._topics(topic)]
@@ -220,7 +269,17 @@ class ModelView(TopicLists, WholeCollection):
     def top_authors(
         self, n: int = 10, topic: int | None = None, min_words: int = 0, by: str = "mixture"
     ) -> pd.DataFrame:
-        """Leading authors of each topic, as in a fitted model's ``top_authors``; numbers in ``attrs["rows"]``."""
+        """Leading authors of each topic, as in a fitted model's ``top_authors``; numbers in ``attrs["rows"]``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10, authors=["Ann", "Bob"] * 10)
+        >>> topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).top_authors(1)["author"].tolist()
+        ['Bob', 'Ann']
+        """
         self._need_authors()
         choice("by", by, ("mixture", "words"))
         authors, alpha = self._first.written, self._first.alpha
@@ -243,7 +302,17 @@ class ModelView(TopicLists, WholeCollection):
     def author_topics(
         self, author: str | int | None = None, n: int | None = None, level: float | None = LEVEL
     ) -> pd.DataFrame:
-        """Topics of one author, or of all, as in a fitted model's ``author_topics``."""
+        """Topics of one author, or of all, as in a fitted model's ``author_topics``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10, authors=["Ann", "Bob"] * 10)
+        >>> topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).author_topics("Ann", n=1)["n_words"].tolist()
+        [20]
+        """
         self._need_authors()
         mixtures = self._first.written
         rows = np.arange(self.n_authors) if author is None else np.array([self.author_id(author)])
@@ -262,7 +331,17 @@ class ModelView(TopicLists, WholeCollection):
     # New texts.
 
     def transform(self, texts: Sequence[str], burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[Any]:
-        """Topic shares of new texts, as in a fitted model's ``transform``."""
+        """Topic shares of new texts, as in a fitted model's ``transform``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).transform(["sun star sun"]).round(1).tolist()
+        [[0.0, 1.0]]
+        """
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise ModelError("pass a list of texts")
         plan = checked_plan(burn_in, n_samples, lag, self._seed)
@@ -280,13 +359,37 @@ class ModelView(TopicLists, WholeCollection):
         lag: int = 2,
         random_state: SeedLike = None,
     ) -> Any:
-        """Probabilities of topics and authors for every token of a new text."""
+        """Probabilities of topics and authors for every token of a new text.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> import numpy as np
+        >>> tokens = np.array([0, 1], np.int32)
+        >>> topoi.view(path).label_text(tokens, np.zeros(0, np.int64)).topic.shape
+        (2, 2)
+        """
         return self._first.label_text(tokens, authors, checked_plan(burn_in, n_samples, lag, self._seed, random_state))
 
     def label_stored(
         self, document: object, burn_in: int, n_samples: int, lag: int, random_state: SeedLike = None
     ) -> Any:
-        """Probabilities of topics and authors for every token of a training document."""
+        """Probabilities of topics and authors for every token of a training document.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> view = topoi.view(path)
+        >>> document = view.chains_[0].document(0)
+        >>> view.label_stored(document, burn_in=20, n_samples=20, lag=2).topic.shape
+        (2, 2)
+        """
         return self._first.label_document(document, checked_plan(burn_in, n_samples, lag, self._seed, random_state))
 
     # Precomputed parts of a store.
@@ -305,7 +408,17 @@ class ModelView(TopicLists, WholeCollection):
         return Calibration() if found is None else found
 
     def topic_hues(self) -> dict[int, int]:
-        """Hue of each topic, 0 to 359, the same wherever the topic is shown."""
+        """Hue of each topic, 0 to 359, the same wherever the topic is shown.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> sorted(topoi.view(path).topic_hues())
+        [0, 1]
+        """
         return {int(topic): int(hue) for topic, hue in self.rows("topic_hues")}
 
     def document_places(self) -> NDArray[np.float64] | None:
@@ -322,14 +435,36 @@ class ModelView(TopicLists, WholeCollection):
         return stored_places(self)
 
     def author_perplexities(self, author: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
-        """Documents of an author, their numbers of words, and their perplexities under the author alone."""
+        """Documents of an author, their numbers of words, and their perplexities under the author alone.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10, authors=["Ann", "Bob"] * 10)
+        >>> topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> documents, n_words, perplexity = topoi.view(path).author_perplexities(0)
+        >>> n_words.tolist()[:3], perplexity.round().tolist()[:3]
+        ([2, 2, 2], [2.0, 2.0, 2.0])
+        """
         rows = self.rows("author_perplexities", author_id=author)
         columns = list(zip(*rows, strict=True)) or [(), (), ()]
         perplexity = np.array([np.nan if value is None else value for value in columns[2]], np.float64)
         return np.array(columns[0], np.int64), np.array(columns[1], np.int64), perplexity
 
     def has_periods(self, by: str) -> bool:
-        """Whether the store has words per topic by ``by``: years, or decades unless documents have a decade column."""
+        """Whether the store has words per topic by ``by``: years, or decades unless documents have a decade column.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell"]] * 2, dates=[1990, 1990, 1991, 1991])
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> view = topoi.view(path)
+        >>> view.has_periods("year"), view.has_periods("venue")
+        (True, False)
+        """
         if by not in ("year", "decade"):
             return False
         own = "SELECT EXISTS (SELECT 1 FROM document, json_each(metadata) AS field WHERE field.key = ?)"
@@ -340,7 +475,17 @@ class ModelView(TopicLists, WholeCollection):
             return bool(connection.execute(query, (self.model_id,)).fetchone()[0])
 
     def yearly_shares(self, by: str) -> Trend:
-        """Words per topic by year or decade, and their shares with intervals."""
+        """Words per topic by year or decade, and their shares with intervals.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell"]] * 2, dates=[1990, 1990, 1991, 1991])
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).yearly_shares("year").periods.tolist()
+        [1990, 1991]
+        """
         return self._trend("topic", by, np.arange(self.n_topics))
 
     def _trend(self, of: str, by: str, columns: NDArray[np.int64]) -> Trend:

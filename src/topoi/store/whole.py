@@ -93,7 +93,7 @@ class WholeCollection:
         Parameters
         ----------
         words : str
-            Words that all are in the title or the text; the last may be a beginning.
+            Words, all of which must be in the title or the text; the last may be the beginning of a word.
         topics : sequence of int
             Topics of which a document must have a share of at least ``least``.
         authors : sequence of int or str

@@ -262,7 +262,15 @@ class AspectPredictions(MatrixReader):
         return perplexities(report["log_likelihood"].to_numpy(), report["n_words"].to_numpy(), average, per_document)
 
     def score(self, X: DocumentsLike, y: object = None) -> float:
-        """Mean log-likelihood per token, for scikit-learn's model selection: the higher, the better."""
+        """Mean log-likelihood per token, for scikit-learn's model selection: the higher, the better.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.AspectModel(2, random_state=0).fit([[2, 1, 0], [0, 1, 2]])
+        >>> model.score([[1, 1, 1]]) < 0
+        True
+        """
         report = self.log_likelihood_report(X)
         return float(report["log_likelihood"].sum() / max(report["n_words"].sum(), 1))
 
@@ -298,6 +306,15 @@ class AspectPredictions(MatrixReader):
         return np.asarray(np.bincount(doc[~observed], log_p, whole.n_docs), np.float64)
 
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: object) -> Labels:
-        """Probabilities of aspects for every token of a new text; there are no authors."""
+        """Probabilities of aspects for every token of a new text; there are no authors.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> model = topoi.AspectModel(2, random_state=0).fit([[2, 1, 0], [0, 1, 2]])
+        >>> labels = model.label_text(np.array([0, 2], np.int32), np.zeros(0, np.int64))
+        >>> labels.topic.shape
+        (2, 2)
+        """
         check_is_fitted(self, "n_iter_")
         return label_tokens(tokens, self._parameters_, self.inference, self._final_rule())[1]

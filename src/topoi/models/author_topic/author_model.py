@@ -408,8 +408,8 @@ checkpoint_every, progress
     ) -> NDArray[np.float64]:
         """Log probability of each document's unobserved tokens, given the observed ones.
 
-        Parameters and averages are those of ``AuthorTopicModel.log_completion``. Authors have words in place of topics:
-        without ``learn_topics`` the observed ones say nothing of the others, but of a new author's.
+        Parameters and averages are those of ``AuthorTopicModel.log_completion``. Authors have words in place of
+        topics: without ``learn_topics`` the observed tokens say nothing about the others, unless the author is new.
 
         Examples
         --------

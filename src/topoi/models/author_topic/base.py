@@ -54,12 +54,13 @@ class TopicModel(
     ) -> NDArray[np.float64]:
         """Topic shares of new documents, documents × topics; rows sum to one.
 
-        With ``method="gibbs"`` sampled against the first chain (topics of different chains do not correspond), the mean
-        of ``n_samples`` samples ``lag`` sweeps apart after ``burn_in``. A document's authors, where the model knows
-        them, inform its topics; one without known authors gets a private author. ``method="mean-field"`` is for very
-        many documents without known authors: about as far from a long run as the default number of samples is, in a
-        twentieth of the time or less, and without random numbers; but more passes bring it no nearer, as more samples
-        do.
+        With ``method="gibbs"`` topics are sampled against the first chain (topics of different chains do not
+        correspond): the mean of ``n_samples`` samples, ``lag`` sweeps apart, after ``burn_in``. A document's authors,
+        where the model knows them, inform its topics; one without known authors gets a private author.
+
+        ``method="mean-field"`` is for very many documents without known authors. It is about as close to a long run as
+        the default number of samples, in a twentieth of the time or less and without random numbers. More passes do
+        not bring it closer, as more samples do.
 
         Parameters
         ----------

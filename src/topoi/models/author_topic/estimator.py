@@ -63,7 +63,7 @@ class AuthorTopicModel(TopicModel):
         Learn alpha by maximum likelihood every ten sweeps; True is asymmetric. If neither this nor alpha is given,
         ``prior`` decides.
     learn_beta : bool, optional
-        Learn one beta for all words by maximum likelihood; likewise.
+        Learn one beta for all words by maximum likelihood. If neither this nor beta is given, ``prior`` decides.
     seeds : dict, optional
         Words that topics should have: ``{"trade": ["tariff", "import"]}``. The seeded topics come first, and have these
         names. A mapping of words to numbers instead of a list gives each its own strength. See ``docs/guidance.md``.
@@ -73,9 +73,9 @@ class AuthorTopicModel(TopicModel):
     ban, pin : dict, optional
         Words that a topic, by number or name, may not have; and words that only this topic may have.
     doc_labels : str, list or dict, optional
-        Topics of documents: a column of the documents, or a list of names for each. A document has words only of its
-        labels' topics and of those that are no label; None is for a document that may have all. Alpha is then not
-        learned.
+        Topics of documents: a column of the documents, or a list of names for each. A document may have only
+        the topics of its labels, and topics that are not labels; None is for a document that may have all. Alpha is
+        then not learned.
     doc_ban : dict, optional
         Documents, by id or number, that may not have a topic: ``{3: ["report-17"]}``.
     n_chains : int
@@ -88,7 +88,8 @@ class AuthorTopicModel(TopicModel):
     executor : dask.distributed.Client, optional
         Sweep the shards on the workers of this cluster; see ``docs/cluster.md``. Never changes the result.
     shared_folder : path or address, optional
-        Folder that all workers of the cluster reach: what a fit goes back to when one is lost is kept there, not here.
+        Folder that all workers of the cluster can reach. It keeps what a fit goes back to when a worker is lost;
+        without it, this process does.
     random_state : int, generator or None
         The same number gives the same bits.
     evaluate_every : int

@@ -110,6 +110,15 @@ class Editor:
             The topic that stays.
         *others : int
             Topics that go, one or more.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> model = topoi.edit(model).merge(0, 1).commit(n_iter=5)
+        >>> int(model.topic_sizes()["n_words"][1])
+        0
         """
         if not others:
             raise ModelError(f"merge topic {topic} with which other? Name it: merge({topic}, …)")
@@ -130,6 +139,14 @@ class Editor:
             The topic.
         into : int
             Number of parts.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> topoi.edit(model).merge(0, 1, 2).split(0)
+        <Editor of LDA: merge 1 and 2 into 0; split 0: new 1>
         """
         number, n_new = self._topic(topic), whole_number("into", into, 2) - 1
         if n_new >= _MOST_NEW:
@@ -148,6 +165,15 @@ class Editor:
             The topic.
         label : str or None
             The name, at most 1,000 characters.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> model = topoi.edit(model).rename(0, "nature").commit()
+        >>> model.topic_labels()[0]
+        'nature'
         """
         text = "" if label is None else str(label).strip()
         if len(text) > _LONGEST_LABEL or "\0" in text:
@@ -163,6 +189,15 @@ class Editor:
             The topic.
         words : str or list of str
             Words of the vocabulary.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> model = topoi.edit(model).ban(0, ["sun", "star"]).commit()
+        >>> model.topic_word_[0, corpus.words == "sun"].tolist()
+        [0.0]
         """
         return self._apply(Edit("ban", (self._topic(topic),), words=self._words(words)))
 
@@ -175,6 +210,15 @@ class Editor:
             The topic.
         words : str or list of str
             Words of the vocabulary.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> model = topoi.edit(model).pin(0, "sun").commit()
+        >>> model.topic_word_[1:, corpus.words == "sun"].tolist()
+        [[0.0], [0.0]]
         """
         return self._apply(Edit("pin", (self._topic(topic),), words=self._words(words)))
 
@@ -187,6 +231,14 @@ class Editor:
         ----------
         topic : int
             The topic.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> topoi.edit(model).freeze(0)
+        <Editor of LDA: freeze 0>
         """
         number = self._topic(topic)
         if not self._open().size(number):
@@ -204,6 +256,14 @@ class Editor:
             Where its words begin; if not given, anywhere.
         away_from : int, optional
             The topic that it may no longer use; if not given, the one that most of its words are in.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> topoi.edit(model).send("3", to=1)
+        <Editor of LDA: send document '3' away from 0 to 1>
         """
         d = self._document(document)
         identifier = str(self._model.corpus_.documents["id"].iloc[d])
@@ -240,6 +300,15 @@ class Editor:
             Sweeps over all documents besides, as ``commit`` does them.
         watch : callable, optional
             Called at every step; what it raises ends the preview, and the edits stay as they are.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> preview = topoi.edit(model).merge(0, 1).preview()
+        >>> preview.topics[["topic", "state"]].values.tolist()
+        [[0, 'kept'], [1, 'retired']]
         """
         whole_number("n_iter", n_iter, 0)
         step = watch or (lambda: None)
@@ -280,6 +349,16 @@ class Editor:
         look : callable, optional
             Called before ``callback`` with the same and a function that returns a ``Glance`` at the topics concerned,
             to show how they settle.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> editor = topoi.edit(model).merge(0, 1)
+        >>> model = editor.commit(n_iter=5)
+        >>> model.n_iter_, editor.pending
+        (25, [])
         """
         whole_number("n_iter", n_iter, 0)
         draft = self._draft and self._open()
@@ -327,6 +406,17 @@ class Editor:
         """Take the last commit back: assignments, settings and estimates become what they were, to the last bit.
 
         Edits that are not committed are dropped. The history keeps what was undone. Return the model.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+        >>> model = topoi.LDA(3, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+        >>> editor = topoi.edit(model).rename(0, "nature")
+        >>> model = editor.commit()
+        >>> model = editor.undo()
+        >>> editor.names()
+        {}
         """
         self._refresh()
         step = last_step(self._model.edits_)

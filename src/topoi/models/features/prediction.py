@@ -191,6 +191,14 @@ class MetadataPredictions(DocumentReader):
         DataFrame
             document, n_words (those scored), log_likelihood; standard_error, in nats: zero where a mixture is plugged
             in, NaN for a single filter or too few effective draws; n_particles.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> model.log_likelihood_report(corpus).columns.tolist()
+        ['document', 'n_words', 'log_likelihood', 'standard_error', 'n_particles']
         """
         return report_frame(*self._scores(X, given, metadata, n_particles, random_state))
 
@@ -281,7 +289,16 @@ class MetadataPredictions(DocumentReader):
         return perplexities(found.log_likelihood, lengths, average, per_document)
 
     def score(self, X: DocumentsLike, y: object = None) -> float:
-        """Mean log-likelihood per token given the metadata, for scikit-learn's model selection: higher is better."""
+        """Mean log-likelihood per token given the metadata, for scikit-learn's model selection: higher is better.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> bool(-0.1 < model.score(corpus) < 0)
+        True
+        """
         lengths, found = self._scores(X, None, None)
         return float(found.log_likelihood.sum() / max(int(lengths.sum()), 1))
 
@@ -294,6 +311,16 @@ class MetadataPredictions(DocumentReader):
             The documents, with their metadata.
         observed : boolean array, one per token
             Which tokens are seen.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> import numpy as np
+        >>> seen = np.arange(corpus.n_tokens) % 2 == 0
+        >>> model.log_completion(corpus, seen).shape
+        (20,)
         """
         given, source = self._source(corpus, None)
         aligned = align(given, self.vocabulary_, None)
@@ -301,7 +328,18 @@ class MetadataPredictions(DocumentReader):
         return self._log_parts(aligned.corpus, seen, ~seen, source)
 
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: object) -> Labels:
-        """Probabilities of topics for every token of a new text without known metadata (first chain)."""
+        """Probabilities of topics for every token of a new text without known metadata (first chain).
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> import numpy as np
+        >>> labels = model.label_text(np.array([0, 1], np.int32), np.zeros(0, np.int64))
+        >>> labels.topic.shape
+        (2, 2)
+        """
         check_is_fitted(self, "n_iter_")
         return fold_labels(np.ascontiguousarray(self.chains_[0].topic_word.T), self.chains_[0].alpha, tokens)[1]
 

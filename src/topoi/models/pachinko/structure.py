@@ -110,7 +110,17 @@ class Structure(GraphFrames):
         return self._first.passing(0, self.corpus_.n_docs)
 
     def leading_documents(self, node: int, n: int) -> NodeDocuments:
-        """Documents with the largest share of a node, among those with a word whose path leads there."""
+        """Documents with the largest share of a node, among those with a word whose path leads there.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"] * 3, ["a", "b"] * 9])
+        >>> model = topoi.PachinkoAllocation(1, 2, n_iter=2, random_state=0).fit(corpus)
+        >>> found = model.leading_documents(model.dag_.nodes.index("super 0"), 1)
+        >>> found.document.tolist(), found.n_words.tolist()
+        ([0], [6])
+        """
         first, name = self._first, self.dag_.nodes[node]
         if self.dag_.children(name):
             doc, through, number = listed(*self.node_counts())
@@ -127,7 +137,17 @@ class Structure(GraphFrames):
         return NodeDocuments(doc[best], number[best], share[best])
 
     def nodes_of_document(self, document: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Super-topics of a training document, with the numbers of words through them, and shares."""
+        """Super-topics of a training document, with the numbers of words through them, and shares.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"] * 3, ["a", "b"] * 9])
+        >>> model = topoi.PachinkoAllocation(1, 2, n_iter=2, random_state=0).fit(corpus)
+        >>> nodes, n_words, share = model.nodes_of_document(1)
+        >>> [model.dag_.nodes[node] for node in nodes], n_words.tolist()
+        (['super 0'], [18])
+        """
         first = self._first
         _, node, number = listed(*first.passing(document, document + 1))
         return node, number, first.doc_node_range(document, document + 1)[0, node]

@@ -133,7 +133,16 @@ class FoldedIn(MatrixReader, FilterReports):
         return np.asarray(kernels.score(parts[1], first.word_topic, first.fold_in(parts[0])))
 
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: Any) -> Labels:
-        """Probabilities of topics for every token of a new text; there are no authors."""
+        """Probabilities of topics for every token of a new text; there are no authors.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> model = topoi.PLSI(2, random_state=0).fit([[2, 1, 0], [0, 1, 2]])
+        >>> labels = model.label_text(np.array([0, 2], np.int32), np.zeros(0, np.int64))
+        >>> labels.topic.shape
+        (2, 2)
+        """
         check_is_fitted(self, "n_iter_")
         found: Labels = self.chains_[0].label_text(tokens, authors, None)
         return found
