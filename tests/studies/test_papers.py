@@ -10,6 +10,7 @@ import pytest
 from studies.papers import __main__ as command
 from studies.papers import page, result
 from studies.papers.kernel import _half_width, two_bases
+from studies.papers.pachinko import structure_chart
 from studies.papers.result import STUDIES_BY_NAME, VERDICTS, Found, perform, study
 
 WANTED = {
@@ -69,6 +70,29 @@ def test_a_study_is_run_written_and_shown(folder: Path) -> None:
     assert "[Figure 9](ep02.md#ep02-fig9)" in overview
 
 
+def test_a_quotation_is_put_right_without_a_run(folder: Path) -> None:
+    def enter(size: float) -> None:
+        study("ep02-fig9", "Figure 9", "A thing", {"size": size}, "3 hours")(
+            lambda: Found({"size": 2.5}, "partly", "So.")
+        )
+
+    enter(87.3)
+    perform(result.STUDIES_BY_NAME["ep02-fig9"])
+    enter(87.34)
+    page.write()
+    assert json.loads((folder / "ep02-fig9.json").read_text(encoding="utf-8"))["paper"] == {"size": 87.34}
+    text = (folder / "ep02.md").read_text(encoding="utf-8")
+    assert "| size | 87.34 | 2.5 |" in text
+    assert "| *time* | 3 hours | below 1 s |" in text
+
+
+def test_a_shared_sub_topic_is_drawn_once_with_both_alphas() -> None:
+    svg = structure_chart({"super 0": {"a b": 2.0, "c d": 0.5}, "super 1": {"a b": 1.0}})
+    assert (svg.count("<circle"), svg.count("<line"), svg.count("<rect")) == (2, 3, 2)
+    first = next(line for line in svg.splitlines() if ">a b<" in line)
+    assert first.index("2.00") < first.index("1.00")
+
+
 def test_a_verdict_that_is_none_is_refused(folder: Path) -> None:
     study("ep02-fig9", "Figure 9", "A thing", {})(lambda: Found({}, "nearly", ""))
     with pytest.raises(ValueError, match="not 'nearly'"):
@@ -92,7 +116,7 @@ def test_the_command_says_what_is_wrong(
 def test_bridge_is_near_in_the_softmax_basis() -> None:
     found = two_bases()
     assert found.verdict == "reproduced"
-    assert found.ours["of shares"].count("none") == 1
+    assert found.ours["simplex basis (shares)"].count("none") == 1
 
 
 def test_half_width_of_a_peak() -> None:
