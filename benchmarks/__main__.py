@@ -15,15 +15,15 @@ import platform  # noqa: E402
 import sys  # noqa: E402
 from importlib import import_module  # noqa: E402
 from importlib.util import find_spec  # noqa: E402
-from pathlib import Path  # noqa: E402
 
 import topoi  # noqa: E402
 
 from . import goals  # noqa: E402
 from .contenders import FAMILIES, missing, versions  # noqa: E402
 from .corpora import nips12, simulated  # noqa: E402
-from .report import Report, progress  # noqa: E402
+from .report import Report, add_json, progress  # noqa: E402
 from .settings import QUICK, Settings  # noqa: E402
+from .timing import processor  # noqa: E402
 
 PARTS = ("speed", "pachinko", "sparse", "aspect", "dmr", "kernel", "quality", "memory", "threads")
 
@@ -41,7 +41,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--model", choices=tuple(FAMILIES), help="only this model")
     parser.add_argument("--topics", type=int, nargs="+", metavar="K", help="numbers of topics, for both models")
     parser.add_argument("--rounds", type=int, metavar="N", help="measured turns of each system")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers to this file, too")
+    add_json(parser)
     return parser.parse_args(words)
 
 
@@ -89,14 +89,6 @@ def facts(options: argparse.Namespace, corpora: dict[str, topoi.Corpus]) -> dict
     return found
 
 
-def processor() -> str:
-    """The processor's name, as Linux tells it, or what Python knows."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
 def main(words: list[str]) -> int:
     """Run the parts that were asked for."""
     if words[:1] == ["corpus"]:
@@ -118,9 +110,7 @@ def main(words: list[str]) -> int:
     reached = goals.rows(report.sections)
     if reached:
         report.section("goals", "Goals", reached, goals.COLUMNS)
-    if options.json:
-        report.write(options.json)
-        progress(f"wrote {options.json}")
+    report.write(options.json)
     progress("done")
     return 0
 

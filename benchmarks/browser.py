@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import math
 import os
 import random
 import re
+import signal
 import socket
 import statistics
 import subprocess
@@ -25,6 +27,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+
+from .report import Report, add_json, progress
 
 # How often each kind of page is asked for.
 MIX = {
@@ -47,7 +52,15 @@ MIX = {
 }
 # A paper of eight pages: some five thousand words.
 PAPER_CHARACTERS = 32_000
-HEAD = "| page | requests | median ms | 95 % | 99 % | slowest |\n|---|---|---|---|---|---|"
+COLUMNS = {
+    "kind": "kind",
+    "requests": "requests|,",
+    "median": "median ms|.1f",
+    "p95": "95 %|.1f",
+    "p99": "99 %|.1f",
+    "slowest": "slowest|.1f",
+}
+SERVER = {"start": "start, s|.2f", "memory": "memory after the run, MB|.0f", "cpu": "CPU ms a request|.1f"}
 
 
 def free_port() -> int:
@@ -83,6 +96,16 @@ def start(file: Path, port: int) -> tuple[subprocess.Popen[bytes], float]:
             if server.poll() is not None or time.perf_counter() - begin > 60:
                 raise SystemExit("the server did not start") from None
             time.sleep(0.02)
+
+
+def stop(server: subprocess.Popen[bytes]) -> None:
+    """End a server as Ctrl-C does, so that what runs at the end of a program runs."""
+    server.send_signal(signal.SIGINT)
+    try:
+        server.wait(20)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def memory(server: subprocess.Popen[bytes]) -> float:
@@ -182,8 +205,8 @@ def times(ask: Callable[[], object], n: int) -> list[float]:
     return measured
 
 
-def labelling(port: int, collection: Collection, seed: int) -> dict[str, list[float]]:
-    """Milliseconds for pasted texts, and for documents that are sampled again."""
+def labelling(port: int, collection: Collection, seed: int) -> list[dict[str, Any]]:
+    """Rows for pasted texts, with their mean length, and for what is computed when it is asked for."""
     chance = random.Random(seed)
 
     def post(texts: Iterator[str]) -> None:
@@ -200,37 +223,44 @@ def labelling(port: int, collection: Collection, seed: int) -> dict[str, list[fl
         two = {f"{side}.topic": chance.randrange(collection.topics) for side in "ab"}
         get(port, f"{collection.root}groups.json?{urllib.parse.urlencode(two)}")
 
-    return {
-        "documents of two topics compared": times(compare, 5),
-        f"a document's text, pasted (mean {_mean_words(abstracts)} words)": times(lambda: post(short), len(abstracts)),
-        f"texts of {PAPER_CHARACTERS:,} characters, pasted (mean {_mean_words(papers)} words)": times(
-            lambda: post(long), len(papers)
-        ),
-        "a document sampled again": times(again, 20),
+    pasted = {
+        "a document's text, pasted": (lambda: post(short), abstracts),
+        f"texts of {PAPER_CHARACTERS:,} characters, pasted": (lambda: post(long), papers),
     }
-
-
-def _mean_words(texts: list[str]) -> str:
-    return f"{statistics.mean(len(text.split()) for text in texts):,.0f}"
-
-
-def row(name: str, values: list[float], digits: int = 0) -> str:
-    ordered = sorted(values)
-    cells = [
-        statistics.median(ordered),
-        ordered[int(0.95 * (len(ordered) - 1))],
-        ordered[int(0.99 * (len(ordered) - 1))],
+    return [
+        row("documents of two topics compared", times(compare, 5)),
+        *(row(name, times(ask, len(texts))) | {"words": _mean_words(texts)} for name, (ask, texts) in pasted.items()),
+        row("a document sampled again", times(again, 20)),
     ]
-    return f"| {name} | {len(values)} | " + " | ".join(f"{cell:.{digits}f}" for cell in [*cells, ordered[-1]]) + " |"
+
+
+def _mean_words(texts: list[str]) -> float:
+    return statistics.mean(len(text.split()) for text in texts)
+
+
+def row(kind: str, values: list[float]) -> dict[str, Any]:
+    """Quantiles of milliseconds."""
+    ordered = sorted(values)
+    p95, p99 = (ordered[math.ceil(part * len(ordered)) - 1] for part in (0.95, 0.99))
+    found = {"median": statistics.median(ordered), "p95": p95, "p99": p99, "slowest": ordered[-1]}
+    return {"kind": kind, "requests": len(values)} | found
+
+
+def by_kind(found: dict[str, list[float]]) -> list[dict[str, Any]]:
+    """A row for each kind, and one for all."""
+    everything = [value for values in found.values() for value in values]
+    return [*(row(kind, values) for kind, values in sorted(found.items())), row("all", everything)]
 
 
 def main() -> None:
+    """Measure, and print tables."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     options.add_argument("file", type=Path)
     options.add_argument("--rate", type=float, default=20.0, help="requests a second")
     options.add_argument("--seconds", type=float, default=60.0)
     options.add_argument("--seed", type=int, default=0)
-    given = options.parse_args()
+    add_json(options)
+    given, report = options.parse_args(), Report()
     port = free_port()
     server, seconds = start(given.file, port)
     try:
@@ -238,20 +268,19 @@ def main() -> None:
         for kind in MIX:  # what is compiled or read once is not what is measured
             for _ in range(3):
                 get(port, collection.address(kind, random.Random(given.seed)))
-        labelling_times = labelling(port, collection, given.seed)
+        progress("what is computed when it is asked for")
+        computed = labelling(port, collection, given.seed)
+        progress("pages")
         before = cpu_seconds(server)
         found = load(port, schedule(collection, given.rate, given.seconds, given.seed + 1))
         spent = 1000 * (cpu_seconds(server) - before) / sum(map(len, found.values()))
-        print(f"start {seconds:.2f} s, memory after the run {memory(server):.0f} MB, {spent:.0f} CPU ms a request\n")
-        print(HEAD)
-        for kind, values in sorted(found.items()):
-            print(row(kind, values))
-        print(row("**all**", [value for values in found.values() for value in values]))
-        for name, values in labelling_times.items():
-            print(row(name, values))
+        facts = {"start": seconds, "memory": memory(server), "cpu": spent}
     finally:
-        server.terminate()
-        server.wait()
+        stop(server)
+    report.section("server", "The server", [facts], SERVER)
+    report.section("pages", f"Pages, {given.rate:g} requests a second", by_kind(found), COLUMNS)
+    report.section("computed", "What is computed, one at a time", computed, COLUMNS | {"words": "mean words|,.0f"})
+    report.write(given.json)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ Times are processor seconds of the whole process, imports included.
 
 from __future__ import annotations
 
+import argparse
 import os
 import resource
 import subprocess
@@ -14,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .report import progress, table
+from .report import Report, add_json, progress
 
 # Each is run with ``folder``, where models of these families are.
 STEPS = {
@@ -28,6 +29,7 @@ STEPS = {
     "author page": "author_page(make_app(model).state.server.watcher.context(), 0)",
     "document page": "document_page(make_app(model).state.server.watcher.context(), 0)",
 }
+COLUMNS = {"step": "step", "first": "first, CPU s|.1f", "again": "again, CPU s|.1f"}
 _PAGES = """
 from topoi.web.app import make_app
 from topoi.web.pages.author import author_page
@@ -58,8 +60,12 @@ def seconds(step: str, folder: Path, cache: Path) -> float:
 
 def main() -> None:
     """Measure the steps and print a table."""
-    rows = []
-    chosen = {name: step for name, step in STEPS.items() if name in (sys.argv[1:] or STEPS)}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("steps", nargs="*", choices=[[], *STEPS], help="all, if not given")
+    add_json(parser)
+    given = parser.parse_args()
+    report, rows = Report(), []
+    chosen = {name: step for name, step in STEPS.items() if name in (given.steps or STEPS)}
     with tempfile.TemporaryDirectory() as place:
         models = Path(place, "models")
         models.mkdir()
@@ -67,8 +73,9 @@ def main() -> None:
         for i, (name, step) in enumerate(chosen.items()):
             progress(name)
             cache = Path(place, f"cache{i}")
-            rows.append({"what": name, "first": seconds(step, models, cache), "again": seconds(step, models, cache)})
-    print(table(rows, {"what": "what", "first": "first, CPU s|.1f", "again": "again, CPU s|.1f"}))
+            rows.append({"step": name, "first": seconds(step, models, cache), "again": seconds(step, models, cache)})
+    report.section("cold", "With nothing compiled, and again", rows, COLUMNS)
+    report.write(given.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Reading and encoding a corpus: topoi.read_corpus against scikit-learn's CountVectorizer on the same texts.
 
-``python benchmarks/corpus.py papers.jsonl.gz`` or, without a file, on a generated corpus. CountVectorizer is given the
+``python -m benchmarks.corpus papers.jsonl.gz`` or, without a file, on a generated corpus. CountVectorizer is given the
 texts in memory; topoi also reads and decodes the file, and keeps word order, offsets, authors and metadata.
 """
 
@@ -19,6 +19,19 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import topoi
 from topoi.corpus.stopwords import english_stop_words
+
+from .report import Report, add_json, progress
+
+COLUMNS = {
+    "system": "system",
+    "documents": "documents|,",
+    "words": "words|,",
+    "tokens": "tokens|,",
+    "seconds": "s|.2f",
+    "ratio": "times as fast|.2f",
+    "bytes": "bytes a token|.1f",
+}
+REMARK = "Medians of the rounds; arrays of topoi hold a word id and two offsets a token."
 
 
 def generated(folder: Path, n_docs: int = 20_000) -> Path:
@@ -49,11 +62,12 @@ def timed(work):
 
 
 def main() -> None:
-    """Alternate the two, and print medians and the ratio."""
+    """Alternate the two, and print medians."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", nargs="?", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
-    arguments = parser.parse_args()
+    add_json(parser)
+    arguments, report = parser.parse_args(), Report()
     with tempfile.TemporaryDirectory() as folder:
         path = arguments.path or generated(Path(folder))
         texts = texts_of(path)
@@ -66,13 +80,18 @@ def main() -> None:
             peer.append(seconds)
             seconds, corpus = timed(lambda: topoi.read_corpus(path))
             ours.append(seconds)
-            print(f"CountVectorizer {peer[-1]:6.2f} s    topoi.read_corpus {ours[-1]:6.2f} s")
-        size = sum(a.nbytes for a in (corpus.tokens, corpus.token_start, corpus.token_end, corpus.doc_start))
-        print(f"CountVectorizer: {matrix.shape[0]:,} documents, {matrix.shape[1]:,} words, {matrix.sum():,} tokens")
-        print(corpus)
-        print(f"medians: CountVectorizer {statistics.median(peer):.2f} s, topoi {statistics.median(ours):.2f} s")
-        print(f"ratio: {statistics.median(peer) / statistics.median(ours):.2f} times as fast as CountVectorizer")
-        print(f"arrays: {size / corpus.n_tokens:.1f} bytes per token (word id and two offsets)")
+            progress(f"CountVectorizer {peer[-1]:.2f} s, topoi.read_corpus {ours[-1]:.2f} s")
+    size = sum(a.nbytes for a in (corpus.tokens, corpus.token_start, corpus.token_end, corpus.doc_start))
+    theirs, mine = statistics.median(peer), statistics.median(ours)
+    sizes = {"documents": matrix.shape[0], "words": matrix.shape[1], "tokens": int(matrix.sum())}
+    own = {"documents": corpus.n_docs, "words": corpus.n_words, "tokens": corpus.n_tokens}
+    own |= {"bytes": size / corpus.n_tokens}
+    rows = [
+        {"system": "CountVectorizer", **sizes, "seconds": theirs, "ratio": 1.0},
+        {"system": "topoi.read_corpus", **own, "seconds": mine, "ratio": theirs / mine},
+    ]
+    report.section("reading", "Reading and encoding a corpus", rows, COLUMNS, REMARK)
+    report.write(arguments.json)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,22 @@ from topoi.models.ctm import inference, normal
 from topoi.models.ctm.normal import Hyper
 from topoi.models.ctm.sampler import CorrelatedSampler
 
+from .report import Report, add_json, progress
+
 BETA, RUNS, PARTICLES = 0.01, 4, 48
+SPEED_COLUMNS = {
+    "n_topics": "K",
+    "topoi": "topoi, CPU s a sweep|.4f",
+    "tomotopy": "tomotopy|.3f",
+    "ratio": "ratio|.0f",
+}
+QUALITY_COLUMNS = {
+    "n_topics": "K",
+    "system": "system",
+    "sweeps": "sweeps",
+    "seconds": "CPU s|.0f",
+    "perplexity": "perplexity|.1f",
+}
 
 
 def texts(corpus: topoi.Corpus) -> list[list[str]]:
@@ -44,8 +59,9 @@ def tomotopy_model(documents: list[list[str]], n_topics: int, beta: float = BETA
     return model
 
 
-def speed(corpus: topoi.Corpus, n_topics: int, turns: int) -> None:
-    """Print seconds a sweep; turns alternate."""
+def speed(corpus: topoi.Corpus, n_topics: int, turns: int) -> dict[str, Any]:
+    """Seconds a sweep; turns alternate."""
+    progress(f"speed: K = {n_topics}")
     hyper = Hyper(1.0, 2.0 * n_topics, 1.0)
     sampler = CorrelatedSampler(corpus, n_topics, np.full(corpus.n_words, BETA), hyper)
     chain, peer, sweep = sampler.start(0, 0), tomotopy_model(texts(corpus), n_topics), 0
@@ -61,7 +77,7 @@ def speed(corpus: topoi.Corpus, n_topics: int, turns: int) -> None:
             seconds["topoi"].append((middle - began) / 10)
             seconds["tomotopy"].append(time.process_time() - middle)
     ours, theirs = (median(seconds[name]) for name in seconds)
-    print(f"K={n_topics}: topoi {ours:.4f} s/sweep, tomotopy {theirs:.3f}, {theirs / ours:.0f} times", flush=True)
+    return {"n_topics": n_topics, "topoi": ours, "tomotopy": theirs, "ratio": theirs / ours}
 
 
 def held_out(test: topoi.Corpus, words: list[str], topic_word: Any, mean: Any, covariance: Any) -> float:
@@ -83,18 +99,20 @@ def held_out(test: topoi.Corpus, words: list[str], topic_word: Any, mean: Any, c
     return float(np.exp(-total / test.n_tokens))
 
 
-def quality(corpus: topoi.Corpus, n_topics: int, n_sweeps: int, peer_sweeps: int) -> None:
-    """Print held-out perplexities."""
+def quality(corpus: topoi.Corpus, n_topics: int, n_sweeps: int, peer_sweeps: int) -> list[dict[str, Any]]:
+    """Held-out perplexities of three systems."""
     train, test = corpus.split(test_size=0.1, random_state=0)
     documents, words = texts(train), [str(word) for word in train.words]
+    rows = []
 
-    def told(system: str, began: float, *parts: Any) -> None:
-        spent = time.process_time() - began
-        print(f"K={n_topics}: {system}, {spent:.0f} s: perplexity {held_out(test, *parts):.1f}", flush=True)
+    def score(system: str, sweeps: int | None, began: float, *parts: Any) -> None:
+        row = {"n_topics": n_topics, "system": system, "sweeps": sweeps, "seconds": time.process_time() - began}
+        progress(f"quality: K = {n_topics}, {system} took {row['seconds']:.0f} CPU s")
+        rows.append(row | {"perplexity": held_out(test, *parts)})
 
     began = time.process_time()
     ours = topoi.CorrelatedTopicModel(n_topics, beta=BETA, n_iter=n_sweeps, random_state=0).fit(train)
-    told(f"topoi, {n_sweeps} sweeps", began, words, ours.topic_word_, ours.mean_, ours.covariance_)
+    score("topoi", n_sweeps, began, words, ours.topic_word_, ours.mean_, ours.covariance_)
     began = time.process_time()
     import topica
 
@@ -103,13 +121,14 @@ def quality(corpus: topoi.Corpus, n_topics: int, n_sweeps: int, peer_sweeps: int
     covariance = np.zeros((n_topics, n_topics))  # the last topic is the reference, of which eta is zero
     covariance[:-1, :-1] = np.asarray(theirs.topic_covariance)[: n_topics - 1, : n_topics - 1]
     mean = np.append(np.asarray(theirs.eta_mean)[:, : n_topics - 1].mean(axis=0), 0.0)
-    told("topica", began, list(theirs.vocabulary), theirs.topic_word, mean, covariance)
+    score("topica", None, began, list(theirs.vocabulary), theirs.topic_word, mean, covariance)
     began = time.process_time()
     peer = tomotopy_model(documents, n_topics)
     peer.train(peer_sweeps, workers=1)
     topic_word = np.array([peer.get_topic_word_dist(k) for k in range(n_topics)])
     parts = list(peer.used_vocabs), topic_word, peer.prior_mean, peer.prior_cov
-    told(f"tomotopy, {peer_sweeps} sweeps", began, *parts)
+    score("tomotopy", peer_sweeps, began, *parts)
+    return rows
 
 
 def main() -> None:
@@ -119,12 +138,15 @@ def main() -> None:
     for name, default in (("turns", 5), ("sweeps", 300), ("peer-sweeps", 100)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--no-quality", action="store_true")
+    add_json(parser)
     given = parser.parse_args()
-    corpus = topoi.load_dataset("nips12-abstracts")
-    for n_topics in given.topics:
-        speed(corpus, n_topics, given.turns)
+    corpus, report = topoi.load_dataset("nips12-abstracts"), Report()
+    rows = [speed(corpus, n_topics, given.turns) for n_topics in given.topics]
+    report.section("speed", "A sweep, one thread", rows, SPEED_COLUMNS)
     for n_topics in [] if given.no_quality else given.topics:
-        quality(corpus, n_topics, given.sweeps, given.peer_sweeps)
+        rows = quality(corpus, n_topics, given.sweeps, given.peer_sweeps)
+        report.section("quality", f"Held-out documents, K = {n_topics}", rows, QUALITY_COLUMNS)
+    report.write(given.json)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from topoi.kernels.random import new_stream, uniform
 from topoi.kernels.special import normal as draw_normal
 from topoi.models.ctm import kernels, normal
 from topoi.models.ctm.sampler import CorrelatedSampler
+from topoi.models.ctm.simulate import simulate
+
+from .report import Report, add_json, progress
 
 _CUT = 0.64
 STEPS = {
@@ -30,6 +34,14 @@ STEPS = {
     "elliptical slice, 5": 2,
     "exact, twice": 3,
     "exact and slice, 5": 4,
+}
+COLUMNS = {
+    "step": "step",
+    "rate": "sweeps/s|.1f",
+    "shares_least": "shares: least ESS/s|.2f",
+    "shares": "median|.2f",
+    "covariances_least": "covariances: least ESS/s|.2f",
+    "covariances": "median|.2f",
 }
 
 
@@ -215,41 +227,48 @@ def truth_chain(sampler: OtherSampler, truth) -> Chain:
     return chain
 
 
+def measured(name: str, sampler: OtherSampler, truth, cells, pairs, least: float) -> dict[str, Any]:
+    """Sweeps and effective samples a second of one way, after twenty sweeps."""
+    progress(name)
+    step = sampler.step = STEPS[name]
+    chain = truth_chain(sampler, truth)
+    chain.seed, shares, covariances, sweeps, began = 3, [], [], 0, 0.0
+    while sweeps < 20 or time.process_time() - began < least:
+        sweeps += 1
+        if sweeps == 20:
+            began, shares, covariances = time.process_time(), [], []
+        sampler.sample(chain, 0, chain.counts, new_stream(3, step, sweeps))
+        sampler.learn(chain, sweeps)
+        eta = chain.shards[0].state.eta
+        shares.append((np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True))[cells])
+        covariances.append(chain.priors.covariance[pairs[0], pairs[1]])
+    spent = time.process_time() - began
+    row: dict[str, Any] = {"step": name, "rate": (sweeps - 20) / spent}
+    for key, draws in (("shares", shares), ("covariances", covariances)):
+        found = effective(np.array(draws)) / spent
+        row |= {f"{key}_least": float(np.quantile(found, 0.05)), key: float(np.median(found))}
+    return row
+
+
 def main() -> None:
     """Print a table."""
-    from topoi.models.ctm.simulate import simulate
-
     parser = argparse.ArgumentParser(description=__doc__)
     for name, default in (("topics", 20), ("docs", 400), ("length", 80), ("seconds", 20)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--only", nargs="*", type=int, default=list(STEPS.values()))
+    add_json(parser)
     given = parser.parse_args()
-    hyper = normal.Hyper(1.0, 2.0 * given.topics, 1.0)
-    corpus = simulate(given.docs, given.length, given.topics, np.full(500, 0.05), hyper, random_state=1)
+    hyper, beta = normal.Hyper(1.0, 2.0 * given.topics, 1.0), np.full(500, 0.05)
+    corpus = simulate(given.docs, given.length, given.topics, beta, hyper, random_state=1)
     rng = np.random.default_rng(0)
     cells = rng.integers(0, given.docs, 60), rng.integers(0, given.topics, 60)
     pairs = rng.integers(0, given.topics, (2, 60))
-    print(f"{'step':22} {'sweeps/s':>9} {'shares: least, median ess/s':>30} {'covariances: least, median ess/s':>34}")
-    for name, step in STEPS.items():
-        if step not in given.only:
-            continue
-        sampler = OtherSampler(corpus, given.topics, np.full(500, 0.05), hyper)
-        sampler.step = step
-        chain = truth_chain(sampler, corpus.truth)
-        chain.seed, shares, covariances, sweeps, began = 3, [], [], 0, 0.0
-        while sweeps < 20 or time.process_time() - began < given.seconds:
-            sweeps += 1
-            if sweeps == 20:
-                began, shares, covariances = time.process_time(), [], []
-            sampler.sample(chain, 0, chain.counts, new_stream(3, step, sweeps))
-            sampler.learn(chain, sweeps)
-            eta = chain.shards[0].state.eta
-            shares.append((np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True))[cells])
-            covariances.append(chain.priors.covariance[pairs[0], pairs[1]])
-        spent = time.process_time() - began
-        found = [effective(np.array(each)) / spent for each in (shares, covariances)]
-        cell = [f"{np.quantile(each, 0.05):.2f}, {np.median(each):.2f}" for each in found]
-        print(f"{name:22} {(sweeps - 20) / spent:9.1f} {cell[0]:>30} {cell[1]:>34}", flush=True)
+    report, rows = Report(), []
+    for name in [name for name, step in STEPS.items() if step in given.only]:
+        sampler = OtherSampler(corpus, given.topics, beta, hyper)
+        rows.append(measured(name, sampler, corpus.truth, cells, pairs, given.seconds))
+    report.section("steps", "Steps of eta", rows, COLUMNS, "least: a twentieth of the 60 numbers have fewer.")
+    report.write(given.json)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,8 @@ class Scorer(MetadataPredictions, BaseEstimator):
     def _beliefs(self, source: Any) -> list[Belief]:
         alpha = self.system.alpha(source)
         mean = alpha / alpha.sum(axis=1, keepdims=True)
-        return [Belief(self.topic_word_, lambda: alpha, lambda rows: mean[rows])]
+        phi = self.topic_word_
+        return [Belief(phi, lambda rows: mean[rows], lambda bags: self._folded(bags, phi, alpha))]
 
 
 def with_people(corpus: topoi.Corpus) -> tuple[topoi.Corpus, dict[str, str]]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import resource
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,7 +24,7 @@ import topoi
 from topoi.drawing.document_layout import document_places
 from topoi.drawing.topic_layout import topic_map
 
-from .report import progress, table
+from .report import Report, add_json, progress
 
 NEIGHBOURS = (10, 30)
 
@@ -57,8 +56,8 @@ def quality(own: np.ndarray, places: np.ndarray, queries: np.ndarray) -> dict[st
         here = _order(((places - places[d]) ** 2).sum(axis=1), d)
         for k in NEIGHBOURS:
             excess = np.maximum(rank[here[:k]] - k, 0).sum()
-            found.setdefault(f"trust {k}", []).append(1.0 - 2.0 * excess / (k * (2 * n - 3 * k - 1)))
-            found.setdefault(f"kept {k}", []).append(len(np.intersect1d(near[:k], here[:k])) / k)
+            found.setdefault(f"trust_{k}", []).append(1.0 - 2.0 * excess / (k * (2 * n - 3 * k - 1)))
+            found.setdefault(f"kept_{k}", []).append(len(np.intersect1d(near[:k], here[:k])) / k)
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
@@ -96,7 +95,7 @@ def nearest_topic(model: Any) -> dict[str, float]:
     apart = np.linalg.norm(places[:, None] - places, axis=2) + np.diag(np.full(len(places), np.inf))
     best = (distance + np.diag(np.full(len(places), np.inf))).argmin(axis=1)
     rank = (apart < apart[np.arange(len(places)), best][:, None]).sum(axis=1) + 1
-    return {"median rank": float(np.median(rank)), "nearest": float((rank == 1).mean())}
+    return {"rank": float(np.median(rank)), "nearest": float((rank == 1).mean())}
 
 
 def cpu() -> float:
@@ -139,34 +138,33 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", nargs="*", help="systems to measure")
+    add_json(parser)
     given = parser.parse_args()
-    rows, topics = [], []
+    report, topics = Report(), []
     for name in given.what:
         model = fitted(name, given.topics, given.iterations)
         title = Path(name).stem
-        topics.append({"corpus": title, "topics": model.chains_[0].n_topics, **nearest_topic(model)})
-        rows += measured(title, model, given)
-        print(table(rows[-3:], COLUMNS), file=sys.stderr)
-    print(table(rows, COLUMNS))
-    print()
-    print(table(topics, TOPIC_COLUMNS))
+        topics.append({"corpus": title, "n_topics": model.chains_[0].n_topics, **nearest_topic(model)})
+        report.section("documents", f"Maps of documents: {title}", measured(title, model, given), COLUMNS)
+    report.section("topics", "A topic's most similar topic on the map", topics, TOPIC_COLUMNS)
+    report.write(given.json)
 
 
 COLUMNS = {
     "corpus": "corpus",
     "documents": "documents|,d",
     "system": "system",
-    "trust 10": "trust, 10|.3f",
-    "trust 30": "trust, 30|.3f",
-    "kept 10": "kept, 10|.3f",
-    "kept 30": "kept, 30|.3f",
+    "trust_10": "trust, 10|.3f",
+    "trust_30": "trust, 30|.3f",
+    "kept_10": "kept, 10|.3f",
+    "kept_30": "kept, 30|.3f",
     "cpu": "CPU s|.0f",
     "seconds": "s|.0f",
 }
 TOPIC_COLUMNS = {
     "corpus": "corpus",
-    "topics": "topics|d",
-    "median rank": "its rank, median|.1f",
+    "n_topics": "topics|d",
+    "rank": "its rank, median|.1f",
     "nearest": "nearest|.0%",
 }
 

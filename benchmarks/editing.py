@@ -13,22 +13,44 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import topoi
-from benchmarks.corpora import simulated
+
+from .corpora import simulated
+from .report import Report, add_json, progress
+from .timing import timed
+
+MODEL = {
+    "documents": "documents|,",
+    "tokens": "tokens|,",
+    "n_topics": "K",
+    "sweeps": "sweeps",
+    "resume": "resume, s|.2f",
+    "resume_cpu": "CPU|.2f",
+}
+COLUMNS = {
+    "edit": "edit",
+    "call": "call, s|.2f",
+    "call_cpu": "CPU|.2f",
+    "preview": "preview, s|.2f",
+    "preview_cpu": "CPU|.2f",
+    "commit": "commit, s|.2f",
+    "commit_cpu": "CPU|.2f",
+    "undo": "undo, s|.2f",
+    "undo_cpu": "CPU|.2f",
+}
+STORE = {key: heading for key, heading in COLUMNS.items() if not key.startswith("call")} | {"size": "store, MB|.0f"}
 
 
-def timed(run: Callable[[], Any]) -> str:
-    """Seconds of a call by the wall clock, and those of the processor."""
-    began = time.perf_counter(), time.process_time()
-    run()
-    return f"{time.perf_counter() - began[0]:.2f} ({time.process_time() - began[1]:.2f})"
+def seconds(step: str, run: Callable[[], object]) -> dict[str, float]:
+    """Cells of a step: seconds by the wall clock, and those of the processor."""
+    wall, cpu = timed(run)
+    return {step: wall, f"{step}_cpu": cpu}
 
 
 def fitted(name: str, n_topics: int, n_iter: int, n_jobs: int, keep: Path) -> Path:
@@ -55,8 +77,43 @@ def edits(model: Any) -> dict[str, Callable[[Any], Any]]:
     }
 
 
+def chosen(model: Any, given: argparse.Namespace) -> dict[str, Callable[[Any], Any]]:
+    """The edits that are asked for."""
+    return {name: edit for name, edit in edits(model).items() if not given.only or name.split()[0] in given.only}
+
+
+def in_memory(path: Path, given: argparse.Namespace, report: Report) -> None:
+    """Time edits of a model in memory."""
+    model = topoi.load(path).set_params(n_jobs=given.jobs, progress=False)
+    corpus, sweeps = model.corpus_, given.sweeps
+    facts = {"documents": corpus.n_docs, "tokens": corpus.n_tokens, "n_topics": model.n_topics, "sweeps": sweeps}
+    facts |= seconds("resume", lambda: topoi.load(path).resume(sweeps))
+    report.section("model", "The model", [facts], MODEL, "resume: so many sweeps, loading included.")
+    editor, rows = topoi.edit(model), []
+    for name, edit in chosen(model, given).items():
+        progress(name)
+        row = {"edit": name} | seconds("call", lambda edit=edit: edit(editor))  # type: ignore[misc]
+        row |= seconds("preview", editor.preview)
+        row |= seconds("commit", lambda: editor.commit(sweeps))
+        rows.append(row | seconds("undo", editor.undo))
+    report.section("memory", "Edits of a model in memory", rows, COLUMNS)
+
+
+def in_store(place: Path, given: argparse.Namespace, report: Report) -> None:
+    """Time an edit of a model in a store; what a preview has sampled, a commit does not sample again."""
+    stored = topoi.edit(place)
+    stored.model.set_params(n_jobs=given.jobs, progress=False)
+    name, edit = next(iter(chosen(stored.model, given).items()))
+    progress(f"{name}, in a store")
+    edit(stored)
+    row = {"edit": name} | seconds("preview", stored.preview)
+    row |= seconds("commit", lambda: stored.commit(given.sweeps)) | {"size": place.stat().st_size / 1e6}
+    row |= seconds("undo", stored.undo)
+    report.section("store", "An edit of a model in a store", [row], STORE, "A commit is also a save.")
+
+
 def main() -> None:
-    """Print a line per edit."""
+    """Print tables of the edits."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", nargs="?", default="simulated")
     parser.add_argument("-k", "--topics", type=int, default=100)
@@ -66,48 +123,16 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--in-store", action="store_true", help="leave out the edits in memory")
     parser.add_argument("--only", nargs="*", help="kinds of edits, by their first words")
-    given = parser.parse_args()
+    add_json(parser)
+    given, report = parser.parse_args(), Report()
     with tempfile.TemporaryDirectory() as folder:
         path = fitted(given.corpus, given.topics, given.iterations, given.jobs, given.keep or Path(folder) / "a.topoi")
         place = Path(folder) / "edited.topoi"
         place.write_bytes(path.read_bytes())
         if not given.in_store:
-            in_memory(path, given.jobs, given.sweeps, given.only)
-        in_store(place, given.jobs, given.sweeps, given.only)
-
-
-def chosen(model: Any, only: Sequence[str] | None) -> dict[str, Callable[[Any], Any]]:
-    """The edits that are asked for."""
-    return {name: edit for name, edit in edits(model).items() if not only or name.split()[0] in only}
-
-
-def in_memory(path: Path, jobs: int, sweeps: int, only: Sequence[str] | None) -> None:
-    """Time edits of a model in memory."""
-    model = topoi.load(path).set_params(n_jobs=jobs, progress=False)
-    corpus = model.corpus_
-    print(f"{corpus.n_docs:,} documents, {corpus.n_tokens:,} tokens, {model.n_topics} topics", flush=True)
-    resumed = timed(lambda: topoi.load(path).resume(sweeps))
-    print(f"{sweeps} sweeps of resume: {resumed} s, loading included", flush=True)
-    editor = topoi.edit(model)
-    for name, edit in chosen(model, only).items():
-        tried = timed(lambda edit=edit: edit(editor))  # type: ignore[misc]
-        shown = timed(editor.preview)
-        done = timed(lambda: editor.commit(sweeps))
-        undone = timed(editor.undo)
-        print(f"{name}: call {tried}, preview {shown}, commit {done}, undo {undone} s", flush=True)
-
-
-def in_store(place: Path, jobs: int, sweeps: int, only: Sequence[str] | None) -> None:
-    """Time an edit of a model in a store; what a preview has sampled, a commit does not sample again."""
-    stored = topoi.edit(place)
-    stored.model.set_params(n_jobs=jobs, progress=False)
-    name, edit = next(iter(chosen(stored.model, only).items()))
-    edit(stored)
-    shown = timed(stored.preview)
-    done = timed(lambda: stored.commit(sweeps))
-    size = place.stat().st_size / 1e6
-    undone = timed(stored.undo)
-    print(f"{name}, in a store of {size:.0f} MB: preview {shown}, commit and save {done}, undo {undone} s", flush=True)
+            in_memory(path, given, report)
+        in_store(place, given, report)
+    report.write(given.json)
 
 
 if __name__ == "__main__":

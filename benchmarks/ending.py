@@ -2,12 +2,13 @@
 
 Every family is fitted to the State of the Union, passages or (kernel topic models) speeches, as a process of its own
 with compiled kernels, and is sent a signal some seconds after it has read them. What could not be saved in time is kept
-in a checkpoint, from which the same command goes on. Names of families as
-arguments measure these alone. Processor time is that of the process after the signal (Linux).
+in a checkpoint, from which the same command goes on. Names of families as arguments measure these alone. Processor time
+is that of the process after the signal (Linux).
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import topoi
 
-from .report import progress, table
+from .report import Report, add_json, progress
 
 # What the fit is told, and the unit of its documents.
 FITS = {
@@ -30,6 +31,15 @@ FITS = {
     "dmr, width by cross-validation": (["--topics", "20", "--features", "year:date", "--width", "cv"], "speech"),
     "kernel": (["--topics", "20", "--features", "year:date"], "speech"),
     "kernel, passages": (["--topics", "10", "--features", "year:date"], "passage"),
+}
+COLUMNS = {
+    "family": "fit",
+    "signal": "signal",
+    "after": "after, s|.0f",
+    "wall": "to exit, s|.2f",
+    "cpu": "CPU s|.2f",
+    "code": "exit code",
+    "saved": "saved",
 }
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WAITS = (5.0, 12.0)
@@ -54,6 +64,11 @@ def processor(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
+def listen() -> None:
+    """Take SIGINT as a terminal's programs do: those of a shell's background ignore it, and so would their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def end(family: str, source: Path, given: list[str], number: signal.Signals, wait: float) -> dict[str, object]:
     """Start a fit, send it a signal, and measure how long it takes to end."""
     path = source.with_name("model.topoi")
@@ -61,7 +76,8 @@ def end(family: str, source: Path, given: list[str], number: signal.Signals, wai
     path.unlink(missing_ok=True)
     beside.unlink(missing_ok=True)
     command = [sys.executable, "-m", "topoi.cli.start", "fit", str(source), "--model", family.split(",")[0], *given]
-    program = subprocess.Popen([*command, "-i", "100000", "-o", str(path)], stderr=subprocess.PIPE, text=True)
+    command += ["-i", "100000", "-o", str(path)]
+    program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=listen)
     for line in program.stderr or ():  # the corpus has been read when its size is told
         if " tokens of " in line:
             break
@@ -85,17 +101,21 @@ def end(family: str, source: Path, given: list[str], number: signal.Signals, wai
 
 def main() -> None:
     """Measure and print a table."""
-    rows = []
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("families", nargs="*", choices=[[], *FITS], help="all, if not given")
+    add_json(parser)
+    given = parser.parse_args()
+    report, rows = Report(), []
     with tempfile.TemporaryDirectory() as name:
-        for family, (given, unit) in FITS.items():
-            if family.split(",")[0] not in (sys.argv[1:] or [each.split(",")[0] for each in FITS]):
+        for family, (options, unit) in FITS.items():
+            if given.families and family not in given.families:
                 continue
             source = documents(Path(name), unit)
             for number, wait in zip(SIGNALS, _WAITS, strict=True):
                 progress(f"{family}, {number.name}")
-                rows.append(end(family, source, given, number, wait))
-    columns = {"family": "fit", "signal": "signal", "after": "after, s|.0f", "wall": "to exit, s|.2f"}
-    print(table(rows, columns | {"cpu": "CPU s|.2f", "code": "exit code", "saved": "saved"}))
+                rows.append(end(family, source, options, number, wait))
+    report.section("ending", "From a signal to the end of topoi fit", rows, COLUMNS)
+    report.write(given.json)
 
 
 if __name__ == "__main__":

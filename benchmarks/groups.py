@@ -12,14 +12,19 @@ import argparse
 import time
 import urllib.parse
 from pathlib import Path
+from typing import Any
 
 from starlette.testclient import TestClient
 
 import topoi
 from topoi.web.app import make_app
 
+from .report import Report, add_json
 
-def page_seconds(client: TestClient, slug: str, by: str, group: str) -> tuple[float, int, int]:
+COLUMNS = {"by": "by", "group": "group", "seconds": "CPU s|.2f", "clear": "clearly differ", "n_topics": "of topics"}
+
+
+def measured(client: TestClient, slug: str, by: str, group: str) -> dict[str, Any]:
     """Processor seconds of a page, the number of topics that clearly differ, and of all."""
     query = urllib.parse.urlencode({"by": by, "group": group})
     began = time.process_time()
@@ -28,21 +33,22 @@ def page_seconds(client: TestClient, slug: str, by: str, group: str) -> tuple[fl
     page = answer.raise_for_status().json()
     if page["error"]:
         raise SystemExit(page["error"])
-    return spent, page["n_clear"], page["n_topics"]
+    return {"by": by, "group": group, "seconds": spent, "clear": page["n_clear"], "n_topics": page["n_topics"]}
 
 
 def main() -> None:
-    """Print a line per group."""
+    """Print a row per group."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--by", default="year")
     parser.add_argument("groups", nargs="+")
-    given = parser.parse_args()
+    add_json(parser)
+    given, report = parser.parse_args(), Report()
     client = TestClient(make_app(given.file), base_url="http://127.0.0.1:8765", follow_redirects=True)
-    slug = topoi.open_store(given.file).models()["name"].iloc[0]
-    for group in given.groups:
-        spent, n_clear, n_topics = page_seconds(client, urllib.parse.quote(slug), given.by, group)
-        print(f"{given.by} {group}: {spent:.2f} s, {n_clear} of {n_topics} topics differ clearly", flush=True)
+    slug = urllib.parse.quote(topoi.open_store(given.file).models()["name"].iloc[0])
+    rows = [measured(client, slug, given.by, group) for group in given.groups]
+    report.section("groups", "The page of groups", rows, COLUMNS)
+    report.write(given.json)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,11 @@ import numpy as np
 
 import topoi
 
+from .report import Report, add_json, progress
+
 SWEEPS, TURNS, PER_TURN = 200, 10, 10
+CORPUS = {"corpus": "corpus", "documents": "documents|,", "tokens": "tokens|,", "words": "words|,", "beta": "beta|g"}
+COLUMNS = {"system": "system", "ms": "ms a sweep|.1f", "rate": "M tokens/s|.2f", "n_topics": "topics"}
 
 
 def ours(corpus: topoi.Corpus, beta: float, start: int) -> tuple[Callable[[], None], Callable[[], int]]:
@@ -43,21 +47,28 @@ def main() -> None:
     parser.add_argument("--corpus", default="nips12-abstracts")
     parser.add_argument("--beta", type=float, default=0.1)
     parser.add_argument("--start", type=int, default=20)
-    arguments = parser.parse_args()
+    add_json(parser)
+    arguments, report = parser.parse_args(), Report()
     corpus = topoi.load_dataset(arguments.corpus)
-    print(f"{corpus.n_docs:,} documents, {corpus.n_tokens:,} tokens, {corpus.n_words:,} words, beta {arguments.beta:g}")
+    facts = {"documents": corpus.n_docs, "tokens": corpus.n_tokens, "words": corpus.n_words, "beta": arguments.beta}
+    report.section("corpus", "The corpus", [{"corpus": arguments.corpus} | facts], CORPUS)
+    progress(f"{SWEEPS} sweeps first")
     both = {"topoi": ours, "tomotopy": theirs}
     made = {name: make(corpus, arguments.beta, arguments.start) for name, make in both.items()}
     times: dict[str, list[float]] = {name: [] for name in made}
-    for _ in range(TURNS):
+    for turn in range(TURNS):
+        progress(f"turn {turn + 1} of {TURNS}")
         for name, (run, _) in made.items():
             begin = time.process_time()
             run()
             times[name].append((time.process_time() - begin) / PER_TURN)
+    rows = []
     for name, (_, topics) in made.items():
         middle = float(np.median(times[name]))
         speed = corpus.n_tokens / middle / 1e6
-        print(f"{name:10s} {1000 * middle:7.1f} ms per sweep, {speed:5.2f} M tokens/s, {topics()} topics")
+        rows.append({"system": name, "ms": 1000 * middle, "rate": speed, "n_topics": int(topics())})
+    report.section("hdp", "The hierarchical process, one thread", rows, COLUMNS)
+    report.write(arguments.json)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ from topoi.models.author_topic.word_major import (
 )
 
 from .many_topics import corpora
-from .report import Report
+from .report import Report, add_json
 from .timing import timed
 
 MOST_TOPICS = 128
@@ -369,12 +369,13 @@ def main() -> None:
     parser.add_argument("--topics", type=int, nargs="+", default=[100], choices=range(17, MOST_TOPICS + 1), metavar="K")
     parser.add_argument("--corpus", choices=list(corpora()), nargs="+", default=list(corpora()))
     parser.add_argument("--rounds", type=int, default=9)
-    arguments = parser.parse_args()
-    report = Report()
+    add_json(parser)
+    arguments, report = parser.parse_args(), Report()
     for name in arguments.corpus:
         corpus = corpora()[name]()
         rows = [row for n_topics in arguments.topics for row in compare(name, corpus, n_topics, arguments.rounds)]
         report.section("in_flight", f"Two tokens in flight: {name}", rows, COLUMNS, REMARK)
+    report.write(arguments.json)
 
 
 if __name__ == "__main__":

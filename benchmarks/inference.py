@@ -19,7 +19,7 @@ from topoi.corpus.datasets import dataset_names
 
 from .contenders.base import documents_as_words
 from .corpora import compact, simulated
-from .report import progress, table
+from .report import Report, add_json, progress
 from .timing import Seconds, timed
 
 COLUMNS = {
@@ -31,9 +31,10 @@ COLUMNS = {
     "wall": "wall µs/document|.0f",
     "rate": "documents/s|,.0f",
 }
+FIT = {"documents": "documents|,", "tokens": "tokens|,", "words": "words|,", "n_topics": "K", "sweeps": "sweeps"}
 ACCURACY = {
     "how": "how",
-    "alpha": "alpha",
+    "alpha": "alpha|.4f",
     "shares": "mean sum of differences|.4f",
     "largest": "mean largest|.4f",
     "first": "same first topic|.3f",
@@ -83,10 +84,10 @@ def distances(model: topoi.LDA, some: topoi.Corpus) -> list[dict[str, Any]]:
             rows.append(
                 {
                     "how": how,
-                    "alpha": f"{first.priors.alpha[0]:.4f}",
-                    "shares": apart.sum(axis=1).mean(),
-                    "largest": apart.max(axis=1).mean(),
-                    "first": (found.argmax(axis=1) == long.argmax(axis=1)).mean(),
+                    "alpha": float(first.priors.alpha[0]),
+                    "shares": float(apart.sum(axis=1).mean()),
+                    "largest": float(apart.max(axis=1).mean()),
+                    "first": float((found.argmax(axis=1) == long.argmax(axis=1)).mean()),
                 }
             )
     first.priors = given
@@ -113,7 +114,7 @@ def with_topica(train: topoi.Corpus, new: topoi.Corpus, n_topics: int, n_sweeps:
     """``LDA.transform`` with its defaults, on the threads it chooses."""
     import topica
 
-    model = topica.LDA(n_topics, alpha=50 / n_topics, beta=0.01, seed=1)
+    model = topica.LDA(n_topics, alpha_sum=50.0, beta=0.01, seed=1)
     model.fit(list(documents_as_words(train)), iters=n_sweeps)
     words = list(documents_as_words(new))
     return [row("topica", "gibbs, its defaults", 0, new.n_docs, timed(lambda: model.transform(words)))]
@@ -123,7 +124,7 @@ PEERS: dict[str, Callable[..., list[dict[str, Any]]]] = {"tomotopy": with_tomoto
 
 
 def main() -> None:
-    """Measure, and print two tables."""
+    """Measure, and print tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--topics", type=int, default=300)
     parser.add_argument("--sweeps", type=int, default=60)
@@ -131,7 +132,8 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--sampled", type=int, default=4_000, help="documents for the slower ways")
     parser.add_argument("--quick", action="store_true", help="a small simulated corpus")
-    options = parser.parse_args()
+    add_json(parser)
+    options, report = parser.parse_args(), Report()
     real = "acl-abstracts" in dataset_names() and not options.quick
     corpus = compact(topoi.load_dataset("acl-abstracts", min_df=5)) if real else simulated(quick=options.quick)
     train = corpus.subset(np.arange(0, corpus.n_docs, 5))
@@ -140,14 +142,20 @@ def main() -> None:
     model = topoi.LDA(
         options.topics, prior="paper", n_iter=options.sweeps, random_state=0, n_jobs=2, progress=False
     ).fit(train)
+    fit = {"documents": train.n_docs, "tokens": train.n_tokens, "words": train.n_words}
+    fit |= {"n_topics": options.topics, "sweeps": options.sweeps}
+    report.section("fit", "The fitted model", [fit], FIT)
     new, part = new_documents(others, options.documents), new_documents(others, options.sampled)
     progress(f"inferring {new}")
-    print(table(ours(model, new, options.sampled), COLUMNS), flush=True)
-    print(table(distances(model, others.subset(np.arange(min(300, others.n_docs)))), ACCURACY), flush=True)
+    report.section("transform", "Topic shares of new documents", ours(model, new, options.sampled), COLUMNS)
+    apart = distances(model, others.subset(np.arange(min(300, others.n_docs))))
+    report.section("distances", "Distance from a long run", apart, ACCURACY)
     for name, measure in PEERS.items():
         if find_spec(name):
             progress(name)
-            print(table(measure(train, part, options.topics, options.peer_sweeps), COLUMNS), flush=True)
+            rows = measure(train, part, options.topics, options.peer_sweeps)
+            report.section("transform", f"Topic shares of new documents: {name}", rows, COLUMNS)
+    report.write(options.json)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from topoi.models.author_topic.listed_words import mean_word_lines
 from topoi.models.pachinko import four_level
 
 from .many_topics import corpora
-from .report import Report
+from .report import Report, add_json, progress
 from .timing import timed
 
 COLUMNS = {
@@ -71,6 +71,7 @@ def patches(paths, counts, priors, n_super):
 
 def measured(corpus: topoi.Corpus, n_super: int, n_sub: int, n_sweeps: int) -> dict[str, Any]:
     """Nanoseconds per token, after some sweeps."""
+    progress(f"{n_super} super-topics, {n_sub} sub-topics")
     model = topoi.PachinkoAllocation(n_super, n_sub, n_iter=1, random_state=0, learn_alpha=False).fit(corpus)
     chain, documents = model._chains[0], model._sampler.documents
     paths, counts, priors, n = chain.shards[0], chain.counts, chain.priors, corpus.n_tokens
@@ -106,11 +107,13 @@ def main() -> None:
     parser.add_argument("--topics", type=int, nargs="+", default=(100, 300, 1000))
     parser.add_argument("--supers", type=int, nargs="+", default=(10, 50))
     parser.add_argument("--sweeps", type=int, default=20)
-    arguments = parser.parse_args()
+    add_json(parser)
+    arguments, report = parser.parse_args(), Report()
     corpus = corpora()["acl-abstracts/4"]()
     sizes = [(n_super, n_sub) for n_super in arguments.supers for n_sub in arguments.topics]
     rows = [measured(corpus, n_super, n_sub, arguments.sweeps) for n_super, n_sub in sizes]
-    Report().section("costs", "Four levels: acl-abstracts/4, one thread", rows, COLUMNS, "")
+    report.section("costs", "Four levels: acl-abstracts/4, one thread", rows, COLUMNS)
+    report.write(arguments.json)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from . import held_out, memory, speed
 from .contenders import FAMILIES, Problem
 from .corpora import compact, save
 from .held_out import exact_samplers
-from .report import Report
+from .report import Report, add_json
 from .settings import Settings
 from .timing import timed
 
@@ -135,7 +135,8 @@ def memories(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], report: R
         rows = []
         for n_topics in topics:
             samplers = exact_samplers(Problem(corpus, n_topics, alpha=50.0 / n_topics))
-            rows += memory.compare("lda", corpus, path, n_topics, samplers)
+            found = memory.compare("lda", corpus, path, n_topics, samplers)
+            rows += [{"corpus": name} | row for row in found]
     report.section("memory", f"Memory: {name}, {corpus.n_tokens:,} tokens", rows, memory.COLUMNS, memory.REMARK)
 
 
@@ -205,7 +206,7 @@ def main() -> None:
     what.add_argument("--memory", action="store_true", help="peaks of memory")
     what.add_argument("--costs", action="store_true", help="topoi's two kernels from the same states")
     parser.add_argument("--budget", type=float, default=6.0, help="processor seconds of the longest held-out fit")
-    parser.add_argument("--json", help="keep every number in this file")
+    add_json(parser)
     arguments = parser.parse_args()
     report, topics = Report(), tuple(arguments.topics)
     for name, make in (parts() if arguments.held_out else corpora()).items():
@@ -221,8 +222,7 @@ def main() -> None:
             report.section("costs", f"Two kernels: {name}", rows, COST_COLUMNS, "")
         else:
             contests(name, corpus, topics, report)
-    if arguments.json:
-        report.write(Path(arguments.json))
+    report.write(arguments.json)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from .contenders import FAMILIES, Problem, available
 from .contenders.regressions import RegressionProblem
 from .corpora import compact
 from .many_topics import corpora
-from .report import Report, progress
+from .report import Report, add_json, progress
 from .settings import Settings
 from .timing import timed
 
@@ -149,7 +148,7 @@ def main() -> None:
     parser.add_argument("--models", choices=_MODELS, nargs="+", default=_MODELS)
     parser.add_argument("--alpha-sums", type=float, nargs="+", default=(50.0, 5.0), help="of --costs")
     parser.add_argument("--costs", action="store_true", help="topoi's two kernels from the same states")
-    parser.add_argument("--json", help="keep every number in this file")
+    add_json(parser)
     arguments = parser.parse_args()
     report, topics = Report(), tuple(arguments.topics)
     for name in arguments.corpus:
@@ -162,8 +161,7 @@ def main() -> None:
             contests(name, corpus, topics, report)
         if _MODELS[1] in arguments.models:
             regressions(name, topics, report)
-    if arguments.json:
-        report.write(Path(arguments.json))
+    report.write(arguments.json)
 
 
 if __name__ == "__main__":

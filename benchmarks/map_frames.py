@@ -21,8 +21,15 @@ import numpy as np
 
 from topoi.web.pages.map_codes import coded, coded_places
 
-from .report import table
+from .report import Report, add_json, progress
 
+COLUMNS = {
+    "dots": "dots|,d",
+    "script": "quickest ms|.1f",
+    "middle": "median ms|.1f",
+    "rate": "frames/s|.0f",
+    "shown": "dots while moving|,d",
+}
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PAGE = """<!doctype html><html lang="en"><head><link rel="stylesheet" href="/static/style.css">
 <link rel="stylesheet" href="/static/map.css"><script src="/static/map.js" defer></script></head>
@@ -91,12 +98,14 @@ def main() -> None:
     parser.add_argument("--dots", type=int, nargs="+", default=[100_000])
     parser.add_argument("--topics", type=int, default=300)
     parser.add_argument("--seconds", type=float, default=5.0)
+    add_json(parser)
     given = parser.parse_args()
     program = os.environ.get("TOPOI_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    rows = []
+    report, rows = Report(), []
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         for n in given.dots:
+            progress(f"{n:,} dots")
             page = chromium.new_page(viewport={"width": 1440, "height": 900})
             page.route("**/*", answering(view(n, given.topics)))
             page.goto("http://127.0.0.1/map")
@@ -109,8 +118,8 @@ def main() -> None:
             )
             page.close()
         chromium.close()
-    columns = {"dots": "dots|,d", "script": "quickest ms|.1f", "middle": "median ms|.1f", "rate": "frames/s|.0f"}
-    print(table(rows, columns | {"shown": "dots while moving|,d"}))
+    report.section("frames", "Frames of the map", rows, COLUMNS)
+    report.write(given.json)
 
 
 if __name__ == "__main__":

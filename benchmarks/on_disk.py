@@ -32,7 +32,7 @@ from topoi.corpus.folder_writer import describe, seal
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.vocabulary import Vocabulary
 
-from .report import Report, progress
+from .report import Report, add_json, progress
 
 COLUMNS = {
     "tokens": "tokens|,d",
@@ -278,6 +278,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--memory", action="store_true", help="fit in memory, too, and compare")
     parser.add_argument("--save", action="store_true", help="save the model in a store, too")
     parser.add_argument("--text", action="store_true", help="write JSON lines and encode these")
+    add_json(parser)
     options = parser.parse_args(words)
     report, rows = Report(), []
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="topoi-on-disk-") as made:
@@ -291,7 +292,8 @@ def main(words: list[str]) -> int:
                 row |= {"tokens": row["n"], "speed": row.get("speed", row["n"] / row["seconds"] / 1e6)}
                 rows.append(row)
                 progress(json.dumps(row))
-    report.section("on disk", f"A corpus on disk; LDA, K = {options.topics}, two threads", rows, COLUMNS, REMARK)
+    report.section("on_disk", f"A corpus on disk; LDA, K = {options.topics}, two threads", rows, COLUMNS, REMARK)
+    report.write(options.json)
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,14 +27,14 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
     """
     heads = [heading.partition("|")[0] for heading in columns.values()]
     formats = [heading.partition("|")[2] for heading in columns.values()]
-    cells = [[_cell(row.get(key), form) for key, form in zip(columns, formats, strict=True)] for row in rows]
+    cells = [[cell(row.get(key), form) for key, form in zip(columns, formats, strict=True)] for row in rows]
     numeric = [any(isinstance(row.get(key), int | float) for row in rows) for key in columns]
     widths = [max(len(line[c]) for line in [heads, *cells]) for c in range(len(heads))]
     lines = [_line(heads, widths, numeric), "  ".join("-" * width for width in widths)]
     return "\n".join([*lines, *(_line(line, widths, numeric) for line in cells)])
 
 
-def _cell(value: Any, form: str) -> str:
+def cell(value: Any, form: str) -> str:
     if value is None:
         return "–"
     return format(value, form) if form and isinstance(value, int | float) else str(value)
@@ -68,6 +69,12 @@ class Report:
         if remark:
             print(remark, flush=True)
 
-    def write(self, path: Path) -> None:
-        """All sections as one JSON object."""
-        path.write_text(json.dumps(self.sections, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    def write(self, path: Path | None) -> None:
+        """All sections as one JSON object; nothing without a path."""
+        if path is not None:
+            path.write_text(json.dumps(self.sections, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def add_json(parser: ArgumentParser) -> None:
+    """The option of every benchmark that keeps its numbers; ``record`` reads them."""
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers to this file, too")

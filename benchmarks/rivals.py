@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 import topoi
-from benchmarks.ctm import held_out, texts, tomotopy_model
 from topoi.models.plsi.posterior import fitted_dirichlet
+
+from .ctm import held_out, texts, tomotopy_model
+from .report import Report, add_json, progress
 
 #: Documents that are taken of each corpus: short ones, and long ones.
 CORPORA: dict[str, tuple[dict[str, Any], int]] = {
@@ -27,8 +29,18 @@ CORPORA: dict[str, tuple[dict[str, Any], int]] = {
     "nips12": ({}, 110),
 }
 BETA = 0.05
-HEAD = "| corpus | topics | system | sweeps | ms a sweep | perplexity after half | after all |"
-RULE = "|---|---:|---|---:|---:|---:|---:|"
+COLUMNS = {
+    "corpus": "corpus",
+    "start": "from",
+    "n_topics": "topics",
+    "system": "system",
+    "sweeps": "sweeps",
+    "ms": "ms a sweep|.1f",
+    "seconds": "CPU s|.1f",
+    "half": "perplexity after half|,.0f",
+    "perplexity": "after all|,.0f",
+}
+CORPUS_COLUMNS = {"corpus": "corpus", "documents": "documents|,", "tokens": "tokens|,", "words": "words|,"}
 # Seconds, topics and perplexity at some moment of a fit.
 Stage = tuple[float, int, float]
 
@@ -42,9 +54,7 @@ def some_documents(name: str) -> tuple[topoi.Corpus, topoi.Corpus]:
     train = topoi.Corpus.from_tokens([document for document in texts(parts[0]) if document])
     known = set(map(str, train.words))
     rows = [[word for word in document if word in known] for document in texts(parts[1])]
-    test = topoi.Corpus.from_tokens(rows, words=list(map(str, train.words)))
-    print(f"\n{name}: {train.n_docs:,} documents, {train.n_tokens:,} tokens, {train.n_words:,} words", flush=True)
-    return train, test
+    return train, topoi.Corpus.from_tokens(rows, words=list(map(str, train.words)))
 
 
 def dirichlet_perplexity(test: topoi.Corpus, words: list[str], topic_word: Any, counts: Any) -> float:
@@ -164,6 +174,16 @@ def process(train: topoi.Corpus, test: topoi.Corpus, start: int, half: int, seed
 FAMILIES = {"hdp": (process, (20, 100)), "ctm": (correlated, (20, 60))}
 
 
+def row(system: str, stages: Iterator[Stage], n_sweeps: int) -> dict[str, Any]:
+    """A fit to its end; one that is variational has a single stage, and no sweeps."""
+    found = list(stages)
+    seconds, n_topics, perplexity = found[-1]
+    fit = {"n_topics": n_topics, "system": system, "seconds": seconds, "perplexity": perplexity}
+    if len(found) == 2:
+        fit |= {"sweeps": n_sweeps, "ms": 1000 * seconds / n_sweeps, "half": found[0][2]}
+    return fit
+
+
 def main() -> None:
     """Print a table per family and corpus."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -172,21 +192,24 @@ def main() -> None:
     parser.add_argument("--topics", nargs="*", type=int, help="topics, for the process those at the start")
     parser.add_argument("--sweeps", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
+    add_json(parser)
     given = parser.parse_args()
+    report, parts = Report(), {name: some_documents(name) for name in given.corpus}
+    sizes = [
+        {"corpus": name, "documents": train.n_docs, "tokens": train.n_tokens, "words": train.n_words}
+        for name, (train, _) in parts.items()
+    ]
+    report.section("corpora", "Training documents", sizes, CORPUS_COLUMNS)
     for family in given.family:
-        systems, sizes = FAMILIES[family]
-        for corpus in given.corpus:
-            train, test = some_documents(corpus)
-            print(f"{family}\n\n{HEAD}\n{RULE}", flush=True)
-            for n in given.topics or sizes:
-                for name, stages in systems(train, test, n, given.sweeps // 2, given.seed).items():
-                    found = list(stages)
-                    seconds, topics, last = found[-1]
-                    if len(found) == 2:
-                        cells = f"{given.sweeps} | {1000 * seconds / given.sweeps:.1f} | {found[0][2]:,.0f}"
-                    else:
-                        cells = f"– | {seconds:.0f} s in all | –"
-                    print(f"| {corpus} | {topics} | {name} | {cells} | {last:,.0f} |", flush=True)
+        systems, starts = FAMILIES[family]
+        for corpus, (train, test) in parts.items():
+            rows = []
+            for start in given.topics or starts:
+                for name, stages in systems(train, test, start, given.sweeps // 2, given.seed).items():
+                    progress(f"{family}, {corpus}, {start} topics: {name}")
+                    rows.append({"corpus": corpus, "start": start} | row(name, stages, given.sweeps))
+            report.section(family, f"{family}: {corpus}", rows, COLUMNS)
+    report.write(given.json)
 
 
 if __name__ == "__main__":

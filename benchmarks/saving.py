@@ -7,6 +7,7 @@ which five are averaged. Memory is what the process holds, beyond the fitted mod
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import gc
 import itertools
@@ -16,12 +17,15 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import topoi
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
+
+from .report import Report, add_json, progress
 
 # Tokens, documents and distinct words.
 CASES = {
@@ -30,6 +34,16 @@ CASES = {
     "many words": (10_000_000, 20_000, 2_000_000),
 }
 N_TOPICS, N_ITER = 100, 10
+COLUMNS = {
+    "corpus": "corpus",
+    "tokens": "tokens|,",
+    "before": "model MB|,.0f",
+    "peak": "peak MB|,.0f",
+    "added": "added MB|,.0f",
+    "file": "file MB|,.0f",
+    "seconds": "s|.1f",
+    "cpu": "CPU s|.1f",
+}
 
 
 def simulated(n_tokens: int, n_docs: int, n_words: int) -> topoi.Corpus:
@@ -66,7 +80,7 @@ def status(name: str) -> int:
 
 
 def child(case: str, scale: float) -> dict[str, float]:
-    """What the process does: fit, note its size, save, note its peak."""
+    """What the process does: fit, note its size, save, note its peak; sizes in MB."""
     n_tokens, n_docs, n_words = (max(int(n * scale), 1) for n in CASES[case])
     with tempfile.TemporaryDirectory() as folder:
         warm = topoi.LDA(12, n_iter=N_ITER, random_state=0).fit(simulated(500, 10, 20))
@@ -79,22 +93,30 @@ def child(case: str, scale: float) -> dict[str, float]:
         model.save(Path(folder) / "large.topoi")
         seconds, processor = time.perf_counter() - start, time.process_time() - processor
         size = (Path(folder) / "large.topoi").stat().st_size
-    return {"before": before, "peak": status("VmHWM"), "seconds": seconds, "processor": processor, "file": size}
+    peak = status("VmHWM")
+    sizes = {"before": before, "peak": peak, "added": peak - before, "file": size}
+    found = {"tokens": n_tokens} | {name: size / 1e6 for name, size in sizes.items()}
+    return found | {"seconds": seconds, "cpu": processor}
+
+
+def measured(case: str, scale: float) -> dict[str, Any]:
+    """A row from a process of its own."""
+    progress(case)
+    command = [sys.executable, "-m", "benchmarks.saving", "child", case, str(scale)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return {"corpus": case} | json.loads(done.stdout.splitlines()[-1])
 
 
 def main() -> None:
-    scale = float(sys.argv[1]) if len(sys.argv) > 1 else 0.1
-    chosen = sys.argv[2:] or list(CASES)
-    columns = ("model MB", "peak MB", "added MB", "file MB", "seconds", "processor")
-    print(f"{'corpus':<20}" + "".join(f"{column:>12}" for column in columns))
-    for case in chosen:
-        command = [sys.executable, "-m", "benchmarks.saving", "child", case, str(scale)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        found = json.loads(done.stdout.splitlines()[-1])
-        sizes = (found["before"], found["peak"], found["peak"] - found["before"], found["file"])
-        times = (found["seconds"], found["processor"])
-        shown = [f"{size / 1e6:>12,.0f}" for size in sizes] + [f"{seconds:>12.1f}" for seconds in times]
-        print(f"{case:<20}" + "".join(shown), flush=True)
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scale", nargs="?", type=float, default=0.1)
+    parser.add_argument("corpora", nargs="*", default=list(CASES), help=f"all, if not given: {', '.join(CASES)}")
+    add_json(parser)
+    given, report = parser.parse_args(), Report()
+    rows = [measured(case, given.scale) for case in given.corpora]
+    report.section("saving", "Memory of save", rows, COLUMNS)
+    report.write(given.json)
 
 
 if __name__ == "__main__":

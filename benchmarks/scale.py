@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -32,7 +31,7 @@ from .contenders import Contender, Problem, available
 from .corpora import hold_out, simulated
 from .on_disk import blocks, words
 from .quality import LEVEL_COLUMNS, LEVEL_REMARK, REMARK, compile_first, curve, grid, levels
-from .report import Report, progress
+from .report import Report, add_json, progress
 from .timing import timed
 
 PARTS = ("tokens", "topics", "workers", "quality")
@@ -199,7 +198,7 @@ def against_workers(n_tokens: int, n_topics: int, n_shards: int, numbers: tuple[
         row = {"tokens": corpus.n_tokens, "n_workers": n_workers, "seconds": seconds, "threads": as_threads, **how}
         row |= {"moved": moved, "sent": sent / 1e6, "predicted": cost.seconds, "off": cost.seconds / seconds - 1}
         row |= {"predicted_sent": cost.bytes_merged / 1e6, "sent_off": cost.bytes_merged / sent - 1}
-        row["machine"] = machine._asdict()
+        row |= {f"machine_{name}": speed for name, speed in machine._asdict().items()}
         rows.append(row | {"speed_up": (rows[0] if rows else row)["seconds"] / seconds})
     report.section("workers", "A sweep against workers", rows, WORKER_COLUMNS, WORKER_REMARK)
 
@@ -242,7 +241,7 @@ def main(given: list[str]) -> int:
     parser.add_argument("--workers", type=int, nargs="+", default=_WORKERS)
     parser.add_argument("--budget", type=float, default=30.0, help="seconds of the longest fit, of quality")
     parser.add_argument("--quick", action="store_true", help="small numbers: a check that it runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers to this file, too")
+    add_json(parser)
     options = parser.parse_args(given)
     if options.quick:
         options.tokens, options.topics, options.workers = (1e5, 3e5), (10, 30), (1, 2)
@@ -258,8 +257,7 @@ def main(given: list[str]) -> int:
                 against_workers(n_tokens, n_topics, 4, tuple(options.workers), report)
         else:
             quality(2.0 if options.quick else options.budget, report)
-    if options.json:
-        report.write(options.json)
+    report.write(options.json)
     return 0
 
 

@@ -19,13 +19,23 @@ from pathlib import Path
 from typing import Any
 
 import topoi
-from benchmarks.browser import HEAD, Collection, cpu_seconds, free_port, get, load, memory, row, start
+
+from .browser import COLUMNS, Collection, by_kind, cpu_seconds, free_port, get, load, memory, start, stop
+from .report import Report, add_json, progress
 
 # A word is frequent if it is one of the first so many, rare if it has at most so many uses.
 FREQUENT, RARE = 300, 30
 # How often each kind of query is asked.
 MIX = {"frequent": 3, "rare": 2, "two or three words": 5, "four to six words": 4, "title": 2, "author": 2,
        "author and word": 2}  # fmt: skip
+SERVER = {
+    "requests": "requests|,",
+    "rate": "a second|g",
+    "cpu": "CPU ms each|.1f",
+    "memory": "MB at the start|.0f",
+    "memory_middle": "in the middle|.0f",
+    "memory_end": "at the end|.0f",
+}
 
 
 class Queries:
@@ -69,7 +79,7 @@ def planned(root: str, queries: Queries, rate: float, n: int) -> Iterator[tuple[
         yield i / rate, kind, f"{root}search?" + urllib.parse.urlencode({"q": query})
 
 
-def by_server(given: Any) -> None:
+def by_server(given: Any, report: Report) -> None:
     """Latencies, processor time and memory of a server at a steady rate."""
     port = free_port()
     server, _ = start(given.file, port)
@@ -85,14 +95,14 @@ def by_server(given: Any) -> None:
             sizes.append(memory(server))
         spent = 1000 * (cpu_seconds(server) - before) / max(n, 1)
     finally:
-        server.terminate()
-        server.wait()
-    print(f"{n} requests, {given.rate:g} a second: {spent:.1f} ms of processor time each")
-    print(f"memory {sizes[0]:.0f} MB at the start, {sizes[1]:.0f} in the middle, {sizes[2]:.0f} at the end\n")
-    _print(found)
+        stop(server)
+    facts = {"requests": n, "rate": given.rate, "cpu": spent}
+    facts |= dict(zip(("memory", "memory_middle", "memory_end"), sizes, strict=True))
+    report.section("server", "The server", [facts], SERVER)
+    report.section("latencies", "Latencies of searches", by_kind(found), COLUMNS)
 
 
-def in_process(given: Any) -> None:
+def in_process(given: Any, report: Report) -> None:
     """Processor time of queries in this process, through the library and as whole pages."""
     queries = Queries(given.file, given.seed + 1)
     view = topoi.view(given.file)
@@ -111,6 +121,7 @@ def in_process(given: Any) -> None:
     }
     found: dict[str, list[float]] = defaultdict(list)
     for name, way in ways.items():
+        progress(name)
         for at in range(given.each + 20):
             query = queries.draw()[1]
             begin = time.process_time()
@@ -120,8 +131,7 @@ def in_process(given: Any) -> None:
                 continue  # no word of the query is known
             if at >= 20:
                 found[name].append(1000 * (time.process_time() - begin))
-    print("\nProcessor time, one query at a time:\n")
-    _print(found)
+    report.section("process", "Processor time, one query at a time", by_kind(found), COLUMNS)
 
 
 def _page(path: Path) -> Callable[[str], object]:
@@ -139,13 +149,6 @@ def _page(path: Path) -> Callable[[str], object]:
     return build
 
 
-def _print(found: dict[str, list[float]]) -> None:
-    print(HEAD)
-    for kind, values in sorted(found.items()):
-        print(row(kind, values, digits=1))
-    print(row("**all**", [value for values in found.values() for value in values], digits=1), flush=True)
-
-
 def main() -> None:
     """Measure, and print tables."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
@@ -156,11 +159,14 @@ def main() -> None:
     options.add_argument("--each", type=int, default=150, help="queries of each kind in this process")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--only", choices=["server", "process"], help="one of the two parts")
-    given = options.parse_args()
+    add_json(options)
+    given, report = options.parse_args(), Report()
     if given.only != "process":
-        by_server(given)
+        progress("the server")
+        by_server(given, report)
     if given.only != "server":
-        in_process(given)
+        in_process(given, report)
+    report.write(given.json)
 
 
 if __name__ == "__main__":

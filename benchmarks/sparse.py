@@ -58,16 +58,18 @@ def make_model(name: str, sparse: Any, n_iter: int) -> Any:
 
 
 class Clock:
-    """Processor seconds of every sweep, without what follows it."""
+    """Processor seconds of every sweep, without what follows it, and which of them were pruned."""
 
     def __init__(self, sampler: Any):
         self.seconds: list[float] = []
-        self._sample = sampler.sample
+        self.pruned: list[bool] = []
+        self._sampler, self._sample = sampler, sampler.sample
         sampler.sample = self
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, chain: Any, *arguments: Any) -> None:
+        self.pruned.append(bool(self._sampler.sparse) and self._sampler._pruned(chain.sweep))
         before = time.process_time()
-        self._sample(*arguments)
+        self._sample(chain, *arguments)
         self.seconds.append(time.process_time() - before)
 
 
@@ -92,8 +94,7 @@ def child(path: Path, name: str, scheme: str, n_iter: int) -> dict[str, Any]:
     before = time.process_time()
     model.fit(train)
     total, largest = time.process_time() - before, peak()
-    seconds = np.array(clocks[0].seconds)
-    pruned = np.arange(1, n_iter + 1) % 2 == 0 if scheme in ("pruned", "sparse") else np.zeros(n_iter, bool)
+    seconds, pruned = np.array(clocks[0].seconds), np.array(clocks[0].pruned)
     return {
         "exact_sweep": float(np.median(seconds[~pruned][-10:])),
         "pruned_sweep": float(np.median(seconds[pruned][-10:])) if pruned.any() else None,

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from topoi.models.author_topic.state import make_priors
 
 from .held_out import ALPHA_SUM, HeldOut, completion, split
 from .many_topics import parts
-from .report import Report, progress
+from .report import Report, add_json, progress
 
 STARTS = ("random", "documents", "growing", "longer")
 MARKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 400)
@@ -177,7 +176,7 @@ def main() -> None:
     parser.add_argument("--topics", type=int, nargs="+", default=[100, 1000])
     parser.add_argument("--corpus", choices=sorted(parts()), nargs="+", help="all, if not given")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--json", help="keep every number in this file")
+    add_json(parser)
     arguments = parser.parse_args()
     report, rows = Report(), []
     for name, make in parts().items():
@@ -186,8 +185,7 @@ def main() -> None:
             for n_topics in arguments.topics:
                 rows += compare(name, corpus, n_topics, arguments.seeds)
     report.section("starts", "Starts of LDA", rows, COLUMNS, REMARK)
-    if arguments.json:
-        report.write(Path(arguments.json))
+    report.write(arguments.json)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from topoi.corpus.datasets import dataset_names
 from .contenders import missing
 from .contenders.base import documents_as_words
 from .contenders.stepped import SteppedFit
-from .report import Report, progress
+from .report import Report, add_json, progress
 from .threads import free_cores
 from .timing import Seconds, timed
 
@@ -180,7 +179,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=10**9, help="at most so many, at even distances")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--alone", action="store_true", help="without tomotopy, some of whose models take minutes")
-    parser.add_argument("--json", type=Path, help="keep every number in this file")
+    add_json(parser)
     arguments = parser.parse_args()
     corpus, report = topoi.load_dataset(arguments.corpus, min_df=5), Report()
     rows: list[dict[str, Any]] = []
@@ -189,8 +188,7 @@ def main() -> None:
         part = some_documents(corpus, min(arguments.documents, family.most))
         rows += compare(name, family, part, arguments.rounds, arguments.alone)
     report.section("two_threads", f"Two threads: {arguments.corpus}", rows, COLUMNS, REMARK)
-    if arguments.json:
-        report.write(arguments.json)
+    report.write(arguments.json)
 
 
 if __name__ == "__main__":
