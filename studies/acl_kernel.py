@@ -124,7 +124,6 @@ def page(rows: list[dict[str, Any]]) -> str:
         "with their first 4 and 16 words. LDA and the regression (DMR) by 400 Gibbs sweeps; the regression has its variance by cross-validation, and",
         "of joint fits and of refits the best by 1,000 validation abstracts among those tried. The kernel topic model (KTM) by its own evidence. CPU",
         "seconds of the fit (of a regression with those of the choice of variance where it was made); memory is the process's peak. One seed.",
-        "Rows without CPU seconds were measured by an earlier form of the script.",
         "`TOPOI_DATA=folder python -m studies.acl_kernel` writes this page.",
     ]
     for n in sorted({row["documents"] for row in rows}):

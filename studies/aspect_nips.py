@@ -198,7 +198,19 @@ def page(result: dict[str, Any]) -> str:
         "vb_step": costs["VB, bound"]["step_cpu"],
         "ep_memory": (costs["EP"]["peak"] - costs["EP"]["before"]) / 1e9,
         "passes": PASSES,
+        "vb_memory": max(costs[name]["peak"] - costs[name]["before"] for name in ("VB, bound", "VB, alpha = 0.05"))
+        / 1e9,
+        "samples": " to ".join(
+            f"{s['effective_samples']:.0f}" for s in reversed(result["models"]["EP"]["stages"].values())
+        ),
+        "vb_held": costs["VB, alpha = 0.05"]["step_cpu"],
+        "sweep": costs["LDA, alpha learned"]["step_cpu"],
         "held": difference(result, "EP, alpha = 0.05", "VB, alpha = 0.05", by),
+        "level": {name: {int(n): s[by] for n, s in m["stages"].items()} for name, m in result["models"].items()},
+        "last": {name: s[by] for name, s in costs.items()},
+        "few": {name: s[f"filter, {PARTICLES[0][0]} particles"] - s[by] for name, s in costs.items()},
+        "evidence": costs["EP"]["EP evidence"],
+        "cost": {name: s["step_cpu"] * int(list(result["models"][name]["stages"])[-1]) for name, s in costs.items()},
         "scores": score_table(result),
         "costs": cost_table(result),
         "gains": gains,
@@ -231,13 +243,13 @@ PAGE = """# A hundred aspects on the NIPS papers
 
     TOPOI_DATA=folder-with-nips12 python -m studies.aspect_nips
 
-one process and one thread per model, on two cores shared with a dozen other processes, and cut short by the clock: the EM steps or Gibbs sweeps of each are in the table (its default settings go to 50 and 300, or ten minutes).
-All start at alpha = 0.5 (LDA) or 1 (aspects) and learn it, one by one for aspects, but for the row that says otherwise. One seed. The paper has no such experiment: its largest collection has 772 documents and ten aspects.
+one process and one thread per model, one after the other, beside another job on the second core; 50 EM steps or 300 Gibbs sweeps, or ten minutes.
+All start at alpha = 0.5 (LDA) or 1 (aspects) and learn it, one by one for aspects, but for the rows that say otherwise. One seed. The paper has no such experiment: its largest collection has 772 documents and ten aspects.
 
 ## Held-out perplexity
 
-exp(−Σ log p / Σ n), every model by the same estimator: the particle filter of `LDA.log_likelihood` (four moves per token), with P(word | topic) and alpha as fitted. It errs on the side of too
-high a perplexity, the less the more particles it has. Importance sampling from the EP posterior, where it was tried, is worth one to three samples of a thousand: no use at this size.
+exp(−Σ log p / Σ n), every model by the same estimator: the particle filter of `LDA.log_likelihood` (four moves per token), with P(word | topic) and alpha as fitted. It errs towards
+too high a perplexity, less so with more particles. Importance sampling from the EP posterior rests on {samples} effective samples of a thousand, and is of no use at this size.
 
 {scores}
 
@@ -255,12 +267,13 @@ Seconds of "this process" are processor time, which other processes disturb less
 
 ## Verdict
 
-- **It can be done.** EP with 100 aspects takes {ep_step:.1f} s of processor time per EM step and {ep_memory:.1f} GB, of which 0.8 GB are sites kept between steps. VB takes 0.4 to {vb_step:.1f} s, depending on what else the
-  machine does, and less than 0.1 GB. A Gibbs sweep of LDA takes 0.1 s.
+- **It can be done.** EP with 100 aspects takes {ep_step:.1f} s of processor time per EM step and {ep_memory:.1f} GB, of which 0.8 GB are sites kept between steps. VB takes {vb_held:.1f} s (alpha held) to {vb_step:.1f} s (learned),
+  and {vb_memory:.1f} GB. A Gibbs sweep of LDA takes {sweep:.1f} s.
 - **With alpha learned EP goes wrong between steps 20 and 50**: perplexity rises and alpha is at its lower limit of 0.001 in all aspects. It is the same as with [glued newsgroups](aspect-newsgroups.md). VB's alpha falls, too, and sooner.
-- **EP against VB, alpha learned**: after 20 steps EP's model is better (2,544 against 2,720), as the paper finds on its collections; after about 50 it is worse (2,717 against 2,624).
-- **EP against VB, alpha held at 0.05: EP is far better** (2,461 against 2,628, both after 50 steps; {held} nats per word), which is the paper's claim. It is also better than either with alpha learned, and behind **LDA by Gibbs sampling, which is the best of all** (2,389) after less than half the processor time.
-- How bad the models with a collapsed alpha are is not exactly known: from 20 to 100 particles the filter falls by 166 for EP after 50 steps (by 34 for LDA), so that the truth is below 2,717. The EP evidence, which can be off either way, says 2,528;
+- **EP against VB, alpha learned**: after 20 steps EP's model is better ({level[EP][20]:,.0f} against {level[VB, bound][20]:,.0f}), as the paper finds on its collections; after 50 it is worse ({last[EP]:,.0f} against {last[VB, bound]:,.0f}).
+- **EP against VB, alpha held at 0.05: EP is a little better** ({last[EP, alpha = 0.05]:,.0f} against {last[VB, alpha = 0.05]:,.0f}; {held} nats per word), which is the paper's claim. The difference is larger after 20 steps ({level[EP, alpha = 0.05][20]:,.0f} against {level[VB, alpha = 0.05][20]:,.0f}): VB needs more of them. Both
+  are better than either with alpha learned, and behind **LDA by Gibbs sampling, which is the best of all** ({last[LDA, alpha learned]:,.0f}) after {cost[LDA, alpha learned]:.0f} s of processor time, where EP takes {cost[EP, alpha = 0.05]:.0f} s and VB {cost[VB, alpha = 0.05]:.0f} s.
+- How bad the models with a collapsed alpha are is not exactly known: from 20 to 100 particles the filter falls by {few[EP]:.0f} for EP (by {few[LDA, alpha learned]:.0f} for LDA), so that the truth is below {last[EP]:,.0f}. The EP evidence, which can be off either way, says {evidence:,.0f};
   even that is behind alpha = 0.05 and LDA.
 - At the end of a fit most documents have not settled within {passes} passes, and some words were skipped: EP is beyond what it can do well at such an alpha.
 

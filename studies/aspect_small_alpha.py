@@ -162,9 +162,8 @@ def chart(found: dict[str, Any]) -> str:
         for n in ASPECTS
     }
     title = "mean |error| of log p(document), in nats"
-    return line_chart(
-        series, "alpha", title, x_scale=math.log, log_y=True, dashed=[f"VB, {n} aspects" for n in ASPECTS]
-    )
+    alike = {f"VB, {n} aspects": f"EP, {n} aspects" for n in ASPECTS}
+    return line_chart(series, "alpha", title, x_scale=math.log, log_y=True, dashed=list(alike), alike=alike)
 
 
 def main() -> None:
@@ -188,8 +187,40 @@ def page(result: dict[str, Any]) -> str:
         table=table(result["aspects"]),
         reference=max(s["reference error, worst"] for s in settings),
         means=means_table(result["aspects"]),
+        **page_extremes(result["aspects"]),
         **result,
     )  # fmt: skip
+
+
+def page_extremes(found: dict[str, Any]) -> dict[str, Any]:
+    """Least and largest of some numbers over ranges of alpha, for the verdict."""
+
+    def over(key: str, low: float, high: float) -> list[float]:
+        every = [s.get(key) for each in found.values() for alpha, s in each.items() if low <= float(alpha) <= high]
+        return [value for value in every if value is not None]
+
+    def between(key: str, low: float, high: float) -> str:
+        values = over(key, low, high)
+        return f"{min(values):.2g} to {max(values):.2g}"
+
+    times = [vb / ep for vb, ep in zip(over("VB mean", 0.2, 0.2), over("EP mean", 0.2, 0.2), strict=True)]
+    # By how much the correction helps where it is on average at its best and at its worst, by number of aspects.
+    help_at = {n: each["0.2"]["EP mean"] / each["0.2"]["corrected mean"] for n, each in found.items()}
+    many = max(found, key=int)
+    better = {alpha: s["EP mean"] / s["corrected mean"] for alpha, s in found[many].items()}
+    sign = {alpha: sum(each[alpha]["EP bias"] > 0 for each in found.values()) for alpha in found[many]}
+    return {
+        "fixed": between("corrected mean", 0.5, 1.0), "fixed_worst": f"{max(over('corrected worst', 0.5, 1.0)):.2f}",
+        "fixed_means": f"{max(over('corrected means, mean', 0.5, 1.0)):.3f}", "fixed_means_worst": f"{max(over('corrected means, worst', 0.5, 1.0)):.3f}",
+        "ep": between("EP mean", 0.5, 1.0), "ep_worst": f"{max(over('EP worst', 0.5, 1.0)):.1f}", "vb": between("VB mean", 0.5, 1.0),
+        "skipped": sum(over("skipped documents", 0.5, 1.0)), "unsettled": sum(over("unsettled documents", 0.5, 1.0)),
+        "times": f"{min(times):.0f} to {max(times):.0f}", "middle_worst": f"{max(over('EP worst', 0.2, 0.2)):.1f}",
+        "help_at": ", ".join(f"{value:.1f} with {n}" for n, value in help_at.items()), "middle_fixed_worst": f"{max(over('corrected worst', 0.2, 0.2)):.1f}",
+        "low": between("EP mean", 0.0, 0.1), "low_worst": f"{max(over('EP worst', 0.0, 0.1)):.1f}", "many": many,
+        "better": ", ".join(f"{value:.1f} at {alpha}" for alpha, value in better.items() if float(alpha) <= 0.1),
+        "signs": ", ".join(f"{n} of {len(found)} numbers of aspects at {alpha}" for alpha, n in sign.items() if float(alpha) <= 0.2),
+        "vb_high": sum(bias > 0 for bias in over("VB bias", 0.0, 1.0)), "n_settings": len(over("VB bias", 0.0, 1.0)),
+    }  # fmt: skip
 
 
 PAGE = """# How far EP and VB are off
@@ -213,12 +244,12 @@ Posterior means of mixtures, the largest error of a document's aspects, where qu
 
 ## Verdict
 
-- **From alpha of 0.5 up EP corrected for pairs of words is close to the truth**: off by 0.001 to 0.014 nats on average and 0.12 at worst; its posterior means by 0.008 on average and 0.034 at worst (three aspects at 0.5).
-- **EP alone is good there**: off by 0.002 to 0.1 nats on average, 0.4 at worst, where VB is off by 0.4 to 2.8; no word is skipped, all documents settle.
-- **At 0.2 EP still is six to nine times closer than VB**, but single documents are off by up to 2.1 nats. The correction helps with ten aspects; with two and three it is no better on average, and now and then far off.
-- **At 0.1 and below neither is to be trusted**: EP is off by 0.1 to 1.4 nats on average and by up to 7.4 for a document of at most ten words. Words have to be skipped, and some documents do not settle.
-  The correction makes ten aspects up to five times better at 0.02 to 0.1, and worse at 0.01.
-- The error changes sign: EP tends to be too high at 0.1 to 0.2 and too low at 0.01 to 0.02, where skipped words leave it near the variational bound, below which it is never given. VB is always too low. Differences between
+- **From an alpha of 0.5 up EP corrected for pairs of words is close to the truth**: off by {fixed} nats on average and by {fixed_worst} at worst; its posterior means are off by at most {fixed_means} on average and {fixed_means_worst} at worst.
+- **EP alone is good there**: off by {ep} nats on average and {ep_worst} at worst, where VB is off by {vb}; words are skipped in {skipped} documents, and {unsettled} do not settle.
+- **At 0.2 EP is still {times} times closer than VB**, but single documents are off by up to {middle_worst} nats. The correction divides the mean error by {help_at} aspects, and is off by up to {middle_fixed_worst} now and then.
+- **At 0.1 and below neither is to be trusted**: EP is off by {low} nats on average and by up to {low_worst} for a document of at most ten words. Words have to be skipped, and some documents do not settle.
+  With {many} aspects the correction divides the mean error by {better}.
+- **The error changes sign.** On average EP is too high for {signs}. Where words are skipped it stays near the variational bound, below which it is never given. VB is too high in {vb_high} of {n_settings} settings. Differences between
   two values of alpha are therefore not right either, and learning alpha by EP can go astray once alpha is small.
 
 The paper gives no such numbers (its examples have alpha = 1). For alpha below 0.5 compare models by the particle filter, as `fit_info_["advice"]` says; for documents as short as these it needs 20,000 to 400,000 draws for

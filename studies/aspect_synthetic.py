@@ -181,7 +181,9 @@ def main() -> None:
         name: list(zip(GRID[shown].tolist(), (np.array(curve) - max(curve))[shown].tolist(), strict=True))
         for name, curve in result["curves"].items()
     }
-    chart = line_chart(series, "p(word 1 | aspect 1); the truth is 0.5", "log likelihood less its maximum")
+    chart = line_chart(
+        series, "p(word 1 | aspect 1); the truth is 0.5", "log likelihood less its maximum", dashed=["EP"]
+    )
     (OUT / "aspect-synthetic.svg").write_text(chart, encoding="utf-8")
     (OUT / "aspect-synthetic.md").write_text(page(result), encoding="utf-8")
 

@@ -134,7 +134,9 @@ def chart(rows: list[dict[str, Any]]) -> str:
             label = name if what == "error" else f"{name}, stated"
             lines[label] = [(float(n), _at(rows, 1.0, n, name)[what]) for n in WORDS]
     dashed = [label for label in lines if label.endswith("stated")]
-    return line_chart(lines, "words", "error of y (2-norm)", x_scale=lambda x: float(np.log10(x)), dashed=dashed)
+    alike = {label: label.removesuffix(", stated") for label in dashed}
+    title = "error of y (2-norm), and dashed what the method states"
+    return line_chart(lines, "words", title, x_scale=lambda x: float(np.log10(x)), dashed=dashed, alike=alike)
 
 
 def main() -> None:

@@ -5,7 +5,8 @@
 Needs chromium, playwright and pillow. Writes docs/browser-topics.png, docs/browser-map.png, docs/browser-author.png,
 docs/browser-document.png and, from a pachinko model of the same addresses that is fitted and added to a copy of the file if there is
 none, docs/browser-structure.png. docs/browser-metadata.png is from a kernel topic model of whole speeches, in a file of its own
-beside the other. Documents get their places on the map if they have none.
+beside the other. Those of the manual are also made in dark, as docs/browser-topics-dark.png and so on, which its hooks show in the
+dark. Documents get their places on the map if they have none.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
-WIDTH, HEIGHT = 1280, 860
+# What a page is wide here is near to what the picture is wide in the manual, so that its letters are hardly smaller than those around it.
+WIDTH, HEIGHT, SCALE = 1040, 760, 2
 N_COLOURS = 256
 PRESIDENT = "Theodore Roosevelt"
 PRESIDENTS = ("Grover Cleveland", "Theodore Roosevelt")
@@ -81,7 +83,8 @@ def speeches(file: Path) -> Path:
 
 
 def shoot(browser: Any, name: str, address: str, scheme: str) -> None:
-    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
+    size = {"width": WIDTH, "height": HEIGHT}
+    page = browser.new_page(viewport=size, device_scale_factor=SCALE, color_scheme=scheme)
     page.goto(address)
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)  # the map is drawn after its data have come
@@ -127,10 +130,13 @@ def pictures(address: str) -> dict[str, tuple[str, str]]:
     passage = next(row["document"]["document_id"] for row in passages)  # type: ignore[index, attr-defined]
     return {
         "browser-topics": (root, "light"),
+        "browser-topics-dark": (root, "dark"),
         "browser-map": (f"{root}map", "dark"),
         "browser-author": (f"{root}author/{president}", "light"),
+        "browser-author-dark": (f"{root}author/{president}", "dark"),
         "browser-document": (f"{root}document/{passage}", "light"),
         "browser-structure": (f"{address}/m/{slug['PachinkoAllocation']}/structure", "light"),
+        "browser-structure-dark": (f"{address}/m/{slug['PachinkoAllocation']}/structure", "dark"),
     }
 
 
@@ -149,7 +155,8 @@ def main() -> None:
             shoot(browser, name, page_address, scheme)
         with served(speeches(given.file.with_name("speeches.topoi"))) as other:
             chosen = "&".join(f"value={name.replace(' ', '+')}" for name in PRESIDENTS)
-            shoot(browser, "browser-metadata", f"{other}/m/kernel~20topics/metadata?{chosen}", "light")
+            for name, scheme in (("browser-metadata", "light"), ("browser-metadata-dark", "dark")):
+                shoot(browser, name, f"{other}/m/kernel~20topics/metadata?{chosen}", scheme)
         browser.close()
 
 

@@ -239,7 +239,25 @@ def page(result: dict[str, Any]) -> str:
         for name, r in result["corpora"].items()
     ]
     seconds = sum(each["seconds"] for each in result["corpora"].values())
-    return PAGE.format(tables="\n\n".join(tables), single=single_table(result["corpora"]), seconds=seconds, verdict=VERDICT, n_docs=N_DOCS, **result["options"])  # fmt: skip
+    return PAGE.format(tables="\n\n".join(tables), single=single_table(result["corpora"]), seconds=seconds, verdict=PAGE_VERDICT.format(**page_numbers(result)), n_docs=N_DOCS, **result["options"])  # fmt: skip
+
+
+def page_numbers(result: dict[str, Any]) -> dict[str, Any]:
+    """Numbers of the conclusions."""
+    corpora = [{row["name"]: row for row in each["rows"]} for each in result["corpora"].values()]
+    mixed = ("HDP", "correlated", "pachinko", "kernel on year", "regression on year")
+    learned = [rows["LDA, alpha learned"]["log_likelihood"] for rows in corpora]
+    ahead = [rows[name]["log_likelihood"] - lda for rows, lda in zip(corpora, learned, strict=True) for name in mixed]
+    fixed = [lda - rows["LDA"]["log_likelihood"] for rows, lda in zip(corpora, learned, strict=True)]
+    sizes = [rows["HDP"]["n_topics"] for rows in corpora]
+    repeated = [
+        rows[name]["diversity"] for rows in corpora for name in rows if name.startswith(("aspect", "PLSI", "gensim"))
+    ]
+    return {
+        "least": min(ahead), "most": max(ahead), "fixed_least": min(fixed), "fixed_most": max(fixed), "fewest": min(sizes), "largest": max(sizes),
+        "diversity": max(repeated), "n_test": next(iter(result["corpora"].values()))["n_test"], "n_train": N_DOCS - next(iter(result["corpora"].values()))["n_test"],
+        "first": sum(max(rows, key=lambda name, rows=rows: rows[name]["log_likelihood"]) == "HDP" for rows in corpora), "n": len(corpora), **result["options"],
+    }  # fmt: skip
 
 
 def kept(numbers: Path, settings: dict[str, int]) -> dict[str, Any]:
@@ -290,22 +308,22 @@ def main() -> None:
     (OUT / f"{NAME}.md").write_text(page(result), encoding="utf-8")
 
 
-VERDICT = """## What to conclude
+PAGE_VERDICT = """## What to conclude
 
-* **How mixtures are distributed matters more than who samples them.** HDP, correlated topics, pachinko allocation and the two models that know the year are ahead of LDA with learned alpha on all three corpora, by 0.01 to 0.14 nats a word, and that one ahead of LDA with alpha = 50 / topics, by 0.04 to 0.09.
-* **Metadata help where they say something.** The year puts the kernel model first on two centuries of speeches; on abstracts of a decade or three it and the regression are among the others. The author-topic model, which has to explain a document by its authors' mixtures alone, is behind LDA everywhere.
+* **How mixtures are distributed matters more than who samples them.** HDP, correlated topics, pachinko allocation and the two models that know the year are {least:.2f} to {most:.2f} nats a word ahead of LDA with learned alpha, over the three corpora; LDA with learned alpha is {fixed_least:.2f} to {fixed_most:.2f} ahead of LDA with alpha = 50 / topics.
+* **Metadata help where they say something.** The year puts the kernel model first on two centuries of speeches; on abstracts of one to three decades it and the regression rank among the models without metadata. The author-topic model, which has to explain a document by its authors' mixtures alone, is behind LDA everywhere.
 * **LDA is LDA.** With one chain, tomotopy is a little ahead of topoi's last sample on two corpora and behind on the third; the mean over samples, which topoi takes by default, has a lower perplexity than tomotopy on all three (completion: on two). gensim's variational fit is behind both on all three.
-* **Completion agrees.** HDP predicts the other half of a document best on two corpora and correlated topics on the third, which are second on the other two; LDA with a fixed alpha and author-topic models are behind LDA with a learned one on all three.
-* **Likelihood and readable topics are different things.** HDP has the best likelihood on two corpora, and on all three the lowest NPMI: it has three to five times as many topics, many of a few words. The kernel model, whose words are shared softly, has the highest NPMI on all three. Leading words of the aspect model, PLSI and gensim repeat most
-  (diversity below 0.45).
+* **Completion agrees.** HDP predicts the other half of a document best on two corpora; on the third correlated topics and the kernel model are level, and correlated topics are second on these two. LDA with a fixed alpha and author-topic models are behind LDA with a learned one on all three.
+* **Likelihood and readable topics are different things.** HDP has the best likelihood on {first} of {n} corpora, and on all of them the lowest NPMI: it has {fewest} to {largest} topics, many of a few words, where the others have {topics}. The kernel model, whose words are shared softly, has the highest NPMI on all three. Leading words of the aspect model, PLSI and gensim repeat most
+  (diversity of {diversity:.2f} or less).
 * **PLSI without smoothing** gives a new word no probability at all, and so none to most documents; with 0.01 it is a model like the others, near the end of the list.
 
 ## What not to conclude
 
-* That HDP is the best model: it chose 121 to 215 topics where the others were given 40. With as many topics others come near it ([NIPS abstracts](nips-abstracts-likelihood.md)).
-* That differences of 0.01 or 0.02 are real: errors are over 80 documents of one split, and say nothing of other seeds. 100 sweeps are few, and 720 training documents too.
+* That HDP is the best model: it chose {fewest} to {largest} topics where the others were given {topics}. With as many topics others come near it ([NIPS abstracts](nips-abstracts-likelihood.md)).
+* That differences of 0.01 or 0.02 are real: errors are over {n_test} documents of one split, and say nothing about other seeds. {sweeps} sweeps are few, and so are {n_train} training documents.
 * Anything of speed: the machine was busy, two chains were fitted for some and one for others, and the kernel model ran a tenth of its usual sweeps. Peaks of memory are rises above what Python already held; for small fits after larger ones they are zero. [Benchmarks](../benchmarks.md) are for that.
-* That the defaults are beyond doubt: those of correlated topics and of the aspect model were chosen on NIPS abstracts, others than these 80 or not.
+* That the defaults are beyond doubt: those of correlated topics and of the aspect model were chosen on NIPS abstracts, and these {n_test} may be among them.
 
 The first estimator is the particle filter but for the kernel model (importance sampling). Where the second is far below it, for HDP, pachinko allocation, gensim and PLSI, alpha is small, and draws that do not look at the document miss it. For PLSI without smoothing the second is finite only because impossible words count as 1e-300.
 """
@@ -325,7 +343,7 @@ below 1, too few samples that count); where both differ the higher one is nearer
 
 ## LDA of three packages, one chain each
 
-One thing above is not alike: the sampled families have two chains, whose probabilities are averaged; the other packages have one. So here is LDA with one chain, as means over samples of its second half or as its last sample, which is what tomotopy gives. The same topics and alpha
+The comparison above is unequal in one respect: the sampled families have two chains, whose probabilities are averaged; the other packages have one. So here is LDA with one chain, as means over samples of its second half or as its last sample, which is what tomotopy gives. The same topics and alpha
 as an aspect model with known parameters, which is how the other packages are judged, are the same model: their numbers differ by what Gibbs sampling and expectation propagation say of the same mixtures, half a percent of the completion or less. (Completion holds topics fixed in all families. Topics that go on learning from a new document's
 observed words, as Rosen-Zvi et al. let them, expect a new word again: `log_completion(…, learn_topics=True)`.)
 

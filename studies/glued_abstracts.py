@@ -425,6 +425,7 @@ def page(result: dict[str, Any]) -> str:
         "stronger": per_cent(parts["held-out alone"]["stronger"]),
         "weaker": per_cent(parts["held-out alone"]["weaker"]),
     }
+    values["points"] = 100 * values["held"]["all"]["right"]["mean"] - 50
     return re.sub(r"(?<=\d)%", " %", PAGE.format(**result, **values))
 
 
@@ -461,25 +462,24 @@ its CiteSeer, clean text and whole names, where the NIPS collection has OCR, ini
 The model is the paper's, 300 topics, alpha = 50/300, beta = 0.01; one chain of {sweeps} sweeps.
 
 A pair is two random authors of at least six papers (nobody in two pairs) who have no paper together. Two papers of each are taken: one
-written *alone*, as to our knowledge the paper's two were, so that there is no doubt whose words they are, and one *joint* with co-authors, of whom none
-is also the other paper's. All {held_out} papers are **held out** of the first model. The second model has seen them in **training**; the
-paper does not say which of the two its example was. The same texts are labelled by both.
+written *alone*, as we believe the paper's two were, so that there is no doubt whose words they are, and one *joint* with co-authors, none of whom
+is an author of the other paper. All {held_out} papers are **held out** of the first model. The second model has seen them in **training**. The
+paper speaks of new documents, but does not say that its two abstracts were kept from the model. The same texts are labelled by both.
 
 {main_table}
 
 Means over pairs with their standard errors. A word is right if it goes to the author of the half in which it stands; half of them
-would be right by guessing. The last two rows are baselines: to give every word to the author of the longer abstract, which needs to be told which one
-that is; and to label with two authors of another pair, who have nothing to do with the texts, for whom only 50 % can be expected. Single
+would be right by guessing. The last two rows are baselines: giving every word to the author of the longer abstract, which one has to know;
+and labelling with two authors of another pair, who have nothing to do with the texts, so that only 50 % can be expected. Single
 pairs scatter by {held[strangers_sd]:.0%} around it. Which stranger stands for which half is random, so the mean over many draws is 50 %; this draw is up to three
-standard errors lower, those of two other seeds (training, alone) gave 51.0 % and 49.5 %, and the order in which candidates are named does not matter. If
-names may be swapped afterwards, strangers reach {held[better_way][strangers][mean]:.0%}, the right authors {held[better_way][right][mean]:.0%}.
+standard errors lower. If names may be swapped afterwards, strangers reach {held[better_way][strangers][mean]:.0%}, the right authors {held[better_way][right][mean]:.0%}.
 
 ## What it shows
 
 **On papers that the model has seen, it does better than the paper's example**: {seen[all][right][mean]:.0%} of the words, at least 69 % in {seen[at_least_69]} of {pairs} pairs.
 But there it remembers: a paper written alone has put all its words into its author's mixture.
 
-**On new papers it is right for {held[all][right][mean]:.0%} of the words**, 11 points better than guessing; at least 69 % in {held[at_least_69]} of {pairs} pairs, half or fewer in {held[below_half]}.
+**On new papers it is right for {held[all][right][mean]:.0%} of the words**, {points:.0f} points better than guessing; at least 69 % in {held[at_least_69]} of {pairs} pairs, half or fewer in {held[below_half]}.
 Between the tenth and the ninetieth of a hundred pairs the share is {held[tenths][0]:.0%} to {held[tenths][1]:.0%}. That is no better than giving everything to
 the longer abstract's author ({held[all][longer][mean]:.0%}), were that known. Words labelled with a probability of at least 0.75 are right more often, but {held[all][right_sure][mean]:.0%}
 is less than the probability promises: **the labels of new texts are too sure**.
@@ -489,10 +489,10 @@ guesses that whole sentences would be labelled better, and so it is: with the wo
 new papers are in a sentence given to the right author; and if it is known where the first abstract ends, both go to the right authors in
 {held[all][right_halves][mean]:.0%} of the pairs. In a reading tool the colour of a passage means something, the colour of a word little.
 
-**Sampling adds nothing here.** To give each word to the author under whose mixture it is more probable, without any Gibbs sweep, is as good
+**Sampling adds nothing here.** Giving each word to the author under whose mixture it is more probable, without any Gibbs sweep, is as good
 (*without sampling* in the table).
 
-**The less known author gets too much.** Of the words of the author of whom the model knows more, {stronger} are right, of the other's {weaker}
+**The less known author gets too much.** Of the words of the author whom the model knows better, {stronger} are right, of the other's {weaker}
 (held-out, alone). With few words a mixture stays near the prior, which has something of every topic, so that words that neither has used go to
 whoever is less known. Naming a little-known person among the candidates costs the others.
 
@@ -521,7 +521,7 @@ the model's labels; stronger colour, higher probability; words without colour ar
 ![The beginnings of two abstracts, words coloured by author](glued-abstracts.svg)
 
 Numbers for each pair are in [glued-abstracts.csv](glued-abstracts.csv), all others in [glued-abstracts.json](glued-abstracts.json). What is random is
-seeded: the same command gives the same numbers. Five fits take about forty minutes on one core. Made by
+seeded: the same command gives the same numbers. Five fits take about 25 minutes of processor time. Made by
 
     TOPOI_DATA=folder-with-acl-abstracts python -m studies.glued_abstracts --pairs {pairs} --sweeps {sweeps}
 """

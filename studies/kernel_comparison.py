@@ -150,7 +150,10 @@ def write_page(
     lines += [
         "How often 80 % bands hold the shares that a document's own words show, exactly and within half a per cent;"
     ]
-    lines += ["CRPS of these shares, × 1000; seconds of processor time for a fit.", ""]
+    lines += [
+        "CRPS (continuous ranked probability score; lower is better) of these shares, × 1000; seconds of processor time for a fit.",
+        "",
+    ]
     lines += ["| model | coverage | within 0.5 % | CRPS | seconds |", "|---|---|---|---|---|"]
     for name in models:
         cells = [

@@ -433,6 +433,9 @@ def page(result: dict[str, Any]) -> str:
         "ten": acl["results"]["10"]["scores"]["perplexity"]["auc"][0],
         **{f"table{i}": name_table(table) for i, table in enumerate(result["tables"])},
     }  # fmt: skip
+    ones = {name: part["results"]["1"] for name, part in (("acl", acl), ("nips", nips))}
+    values |= {f"{name}_first": 100 * one["scores"]["perplexity"]["first"][0] for name, one in ones.items()}
+    values |= {f"{name}_chance": 100 * one["by_chance"] for name, one in ones.items()}
     text = PAGE.format(widest=", ".join(result["widest_spread"]), **result, **values)
     return re.sub(r"(?<=\d)%", " %", text)
 
@@ -460,8 +463,8 @@ def main() -> None:
 
 PAGE = """# Namesakes
 
-Rosen-Zvi et al. (2004, tables 1 to 3; 2009, table II) list an author's papers by how surprising they are under that author's mixture of topics.
-For M. Jordan and T. Mitchell the first ones were by other people of the same name. `topoi.unusual_documents` makes such lists, and
+Steyvers et al. (2004, tables 1 to 3) and Rosen-Zvi et al. (2009, table II) list an author's papers by how surprising they are under that author's mixture of topics.
+For M. Jordan and T. Mitchell, and in the second paper for D. Koller and S. Russell, the first ones were by other people of the same name. `topoi.unusual_documents` makes such lists, and
 [Questions](../questions.md) shows two from NIPS that work. This page asks how often they do.
 
 ## Names merged on purpose
@@ -483,16 +486,16 @@ share of foreign papers among the first one, three or ten. Means over names with
 
 {nips_table}
 
-**The ranking works, but it is a hint, not a proof.** With one foreign paper it is the first of the list for a quarter of the names of abstracts, and for half
-of the names of whole papers; by chance for one in 25 and one in nine.
+**The ranking works, but it is a hint, not a proof.** With one foreign paper it is the first of the list for {acl_first:.0f} % of the names of abstracts and for {nips_first:.0f} %
+of the names of whole papers; by chance it would be for {acl_chance:.0f} and {nips_chance:.0f} %.
 
 **The more foreign papers, the worse.** They become part of the mixture that judges them. With ten under a name of abstracts the AUC is
-{ten:.2f}: a second person who has written a third of the papers is not unusual but half of the "author".
+{ten:.2f}: a second person who has written a large part of the papers is not unusual but one half of the "author".
 
 **A document's own influence on the score hardly matters.** Leaving each one out of the counts that judge it changes nothing for abstracts, where all documents
-profit alike, and a little for one foreign paper among whole papers, where one document is a larger part of the mixture.
+profit alike, and a little for one foreign paper among whole papers, because there one document is a larger part of the mixture.
 
-**Dividing by the perplexity under the whole collection's mixture of topics helps a little everywhere.** Plain perplexity is high also for documents of
+**Dividing by the perplexity under the whole collection's mixture of topics helps a little everywhere.** Plain perplexity is also high for documents with
 rare words, whoever wrote them. Relative perplexity asks whether this author explains the document better than
 anybody would. It is not what `unusual_documents` reports today.
 
@@ -524,15 +527,15 @@ relative perplexity. Who is who is our reading of titles and co-authors; the dat
 {table2}
 
 * **{names[0][name]}: nobody to find.** The papers fit one person: speech and translation for languages of few resources. The two outside the main
-  circle (ranks 9 and 10) are the earliest, on the same subject with another co-author. What surprises are toolkits and a language model, beside
-  the reports of shared tasks that make up the rest.
-* **{names[1][name]}: found.** The main circle is one person's work on dialogue systems. Four of the six most surprising papers are outside it, on molecules,
-  videos, images and relations between characters, without a co-author in common: to all appearance other people. The other two are on dialogue and the
-  main person's. Papers outside the circle come first with an AUC of {names[1][auc][0]:.2f}; by relative perplexity {names[1][auc][1]:.2f}, and the first six are all outside.
-* **{names[2][name]}: too many people.** The most typical papers are on translation, by one person. Of the six most surprising, three look like other
-  people's (prompting, charts, meaning representations) and three like newer interests of the translator (minimal pairs, watermarks, tense). But common co-authors
-  have joined several people into the main circle, and a paper on semantic roles by the group that wrote the fifth of the list, *SUDA-Alibaba*, is among the
-  four most *typical*: with enough papers of their own, namesakes have a place in the mixture.
+  circle (ranks 7 and 8) are the earliest, on the same subject with another co-author. What surprises are toolkits and a language model, beside
+  the reports of shared tasks that make up most of the rest.
+* **{names[1][name]}: found.** The main circle is one person's work on dialogue systems. Four of the six most surprising papers are outside it, on testing
+  language models, captions of images, relations between characters and molecules, without a co-author in common: to all appearance other people. The
+  other two are on dialogue and the main person's. Papers outside the circle come first with an AUC of {names[1][auc][0]:.2f}; by relative perplexity {names[1][auc][1]:.2f}.
+* **{names[2][name]}: too many people.** The most typical papers are on translation, by one person. Of the six most surprising, four look like other
+  people's (linking entities, prompting, memory in dialogue, meaning representations) and two like newer interests of the translator (minimal pairs, watermarks).
+  But common co-authors have joined several people into the main circle, and a paper on semantic roles by the group that wrote the fourth of the list,
+  *SUDA-Alibaba*, is among the four most *typical*: with enough papers of their own, namesakes have a place in the mixture.
 
 Over all names with at least {acl[least]} papers and a main circle: do the papers outside it come first?
 
@@ -543,12 +546,12 @@ That is the effect of namesakes on real data. It is weak because the circles are
 
 ## Summary
 
-Use `unusual_documents` to decide what to read first. Expect it to put a stray paper first in a quarter (abstracts) to half (whole papers) of the cases, to
+Use `unusual_documents` to decide what to read first. Expect it to put a stray paper first in {acl_first:.0f} % (abstracts) or {nips_first:.0f} % (whole papers) of the cases, to
 fail where the second person has written much, and to show the same lists for people with more than one interest. Co-authors are better evidence of
 who is who than subjects; the model does not use them for this.
 
-All numbers are in [namesakes.json](namesakes.json). What is random is seeded: the same command gives the same numbers. Seven fits take about half an
-hour on one core. Made by
+All numbers are in [namesakes.json](namesakes.json). What is random is seeded: the same command gives the same numbers. Seven fits take about
+twenty minutes of processor time. Made by
 
     TOPOI_DATA=folder-with-acl-abstracts-and-nips12 python -m studies.namesakes --pairs {pairs} --sweeps {sweeps} --chains {chains}
 """

@@ -154,10 +154,10 @@ def measured(n_documents: int, n_sweeps: int) -> dict[str, Any]:
 _PARTS = ("texts", "words", "topics")
 HEAD = """# How far to trust a number
 
-topoi puts a probability or an interval beside nearly every answer. This page says how often these hold: an answer that is stated with 80 % should be right eight times in ten, an interval of 90 % should hold the truth nine times in ten, and a
-test at 5 % should cry wolf once in twenty. Where they do not, it says by how much, so that you can take it into account.
+topoi puts a probability or an interval beside nearly every answer. This page says how far you can rely on them. An answer with a probability of 80 % should be right eight times in ten, an interval of 90 % should hold the truth nine times in ten, and a
+test at 5 % should give a false alarm once in twenty. Where they do not, the page says by how much, so that you can allow for it.
 
-In the pictures a perfect line would be the dashed one. *Distance* is the mean gap between what was stated and what was right, over the bins. Errors are standard errors over documents.
+In the pictures, answers whose probabilities are exactly right would lie on the dashed line. *Stated* is the mean probability that topoi gave, *right* how often it was right, and *gap* the second less the first: below zero it was too sure. *Distance* is the mean size of the gap over the bins of the picture. Errors are standard errors over documents.
 
 Made by
 
@@ -169,19 +169,19 @@ _TITLES = {
     "texts": (
         "Who wrote a text",
         "`topoi.likely_authors` and the browser's page for pasted texts: the author named first, among all that the model knows, for held-out documents of one author. The probabilities are calibrated on training documents that the model is made to "
-        "forget ([how](authorship.md)); that somebody else wrote the text is not considered.",
+        "forget ([how](authorship.md)). They assume that one of the known authors wrote the text.",
         "the author named first",
     ),
     "words": (
         "Who wrote which word",
         "`topoi.label_words` with two candidates: two held-out documents of different authors, one after the other, as one text. A word alone says little about who wrote it, and the model does not know that authors take turns by passages, not by words: "
-        "it counts what it guessed of one word as evidence for the next, and is too sure by as much as the table says.",
+        "it takes its guess about one word as evidence for the next, and so tends to be too sure; the table says by how much.",
         "the likelier of two",
     ),
     "topics": (
         "Which topic a word has",
-        "The colour of a word. What the right topic of a word in a real text is, nobody knows; so texts are drawn from the topics of a fitted LDA. This is a check of the sampler and of its defaults (20 sweeps to begin with, "
-        "20 samples), not of whether topics make sense.",
+        "The colour of a word. Nobody knows the right topic of a word in a real text, so texts are drawn from the topics of a fitted LDA. This checks the sampler and its defaults (20 sweeps to begin with, "
+        "20 samples), not whether topics make sense.",
         "the likeliest topic",
     ),
 }
@@ -210,6 +210,12 @@ def _picture(part: str, rows: dict[str, Any], title: str) -> str:
     return path.name
 
 
+def _lowest() -> float:
+    """The least coverage of the table, in percent."""
+    cells = [row.split("|")[2] for row in _intervals()[2:]]
+    return min(float(part.rpartition(":")[2]) for cell in cells for part in cell.split(","))
+
+
 def _intervals() -> list[str]:
     """Coverage of intervals by kind, from the study that measures it."""
     found = json.loads((DOCS / "studies" / "band-coverage.json").read_text(encoding="utf-8"))
@@ -228,7 +234,9 @@ def _intervals() -> list[str]:
         cells = ", ".join(f"{size}: {100 * row['held']:.0f}" for size, row in rows.items())
         lines.append(f"| {kind} | {cells} |")
     for name in ("groups that differ", "groups that do not"):
-        lines.append(f"| difference between two {name} | {100 * found[name]['held']:.0f} |")
+        row = found[name]  # shares are kept with three digits, too few to round a second time
+        held = round(row["held"] * row["intervals"]) / row["intervals"]
+        lines.append(f"| difference between two {name} | {100 * held:.0f} |")
     return lines
 
 
@@ -250,11 +258,11 @@ def write(found: dict[str, Any]) -> None:
         parts += [f"## {title}\n", text + "\n", f"![{alt}](studies/{name})\n", "\n".join(_table(found[part])) + "\n"]
     parts += [
         "## What intervals hold\n",
-        "Simulated collections, whose shares are known ([which intervals these are, and the command](groups.md#what-the-intervals-hold)). After the colon, the share that held the truth, for each amount of evidence:\n",
+        "Simulated collections, whose shares are known ([which intervals these are, and the command](groups.md#what-the-intervals-hold)). Before each colon the number of documents or words, after it how often the interval held the truth:\n",
         "\n".join(_intervals()) + "\n",
-        "With little evidence they hold the truth somewhat too often; with much they are too narrow, since they take the topics themselves as known. For an interval that must hold, fit several chains and compare.\n",
-        "## How often a test cries wolf\n",
-        "Topics of groups that do not differ, in percent of tests whose p-value is below ([the tests, and the command](groups.md); wanted 5, 1 and 0.1):\n",
+        f"The lowest number is {_lowest():.0f}. With much evidence intervals are too narrow, since they take the topics themselves as known; with little evidence some hold the truth more often than they promise. If an interval must hold, fit several chains and compare.\n",
+        "## How often a test gives a false alarm\n",
+        "Two groups that do not differ in their topics: how many tests of a hundred had a p-value below 5, 1 and 0.1 % all the same, which should be 5, 1 and 0.1 ([the tests, and the command](groups.md)):\n",
         "\n".join(_levels()) + "\n",
         "## Where to read on\n",
         "* Held-out likelihoods have standard errors, and a rule that says when these cannot be trusted: [evaluation](evaluation.md).\n"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,13 @@ def page(result: dict[str, Any]) -> str:
     """The whole page."""
     parts = [f"## {name}\n\n{r['corpus']}; {r['n_queries']} judged queries.\n\n{table(r)}"
              for name, r in result["collections"].items()]  # fmt: skip
-    return PAGE.format(tables="\n\n".join(parts), known=known_table(result["known"]), **result["options"])
+    at = {name: {row["method"]: row["mrr"] for row in r["rows"]} for name, r in result["known"].items()}
+    gaps = [mrr - of["language model"] for of in at.values() for method, mrr in of.items() if "mixture" in method]
+    words = int(re.search(r"([\d,]+) tokens", result["collections"]["cacm"]["corpus"])[1].replace(",", ""))
+    documents = int(re.match(r"[\d,]+", result["collections"]["cacm"]["corpus"])[0].replace(",", ""))
+    return PAGE.format(
+        tables="\n\n".join(parts), known=known_table(result["known"]), below=-min(gaps), above=max(gaps), length=words / documents, **result["options"]
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -179,7 +186,7 @@ Title and text are indexed, English stop words left out, words not stemmed. K = 
     TOPOI_DATA=folder python -m studies.retrieval --topics {topics} --chains {chains} --sweeps {sweeps}
 
 A document of grade 1 or more is relevant (Cranfield's grade −1 is not). The language model is query likelihood with Dirichlet smoothing, mu = 1000. A mixture's
-number is the weight of the language model; mu, 0.7, k1 = 2 and b = 0.75 are the papers', not chosen by these numbers; that a document's own mixture is the default, not its authors', was. p is that of a two-sided paired t-test of
+number is the weight of the language model. mu, 0.7, k1 = 2 and b = 0.75 are the papers', and were not chosen by these numbers; the default, a document's own mixture and not its authors', was. p is that of a two-sided paired t-test of
 average precision against the language model, over queries.
 
 {tables}
@@ -192,10 +199,10 @@ A document's title is the query, and the texts are indexed without titles: mean 
 
 ## What it shows
 
-On Cranfield every mixture is above the language model (p < 0.001), and has a higher mean than BM25 but for LDA at 0.9. On CACM, whose documents have 27 words on average and say little of their
-topics, the language model needs more weight: at 0.9 all three mixtures are above it (p < 0.01), at 0.7 none is so with certainty. Pachinko's mixtures are the best on both. No topic model alone beats the language model with certainty.
-A document's own mixture does better than the mean of its authors', which is why it is the default. Averaging chains word by word is at least as good as averaging products, but for author-topic on CACM. For known items the
-mixture is within 0.022 of the language model, above it on the short texts, and BM25 does best on those: mu = 1000 smooths them much.
+On Cranfield every mixture is above the language model (p < 0.001), and has a higher mean than BM25 but for LDA at 0.9. On CACM, whose documents have {length:.0f} words on average and say little about their
+topics, the language model needs more weight: at 0.9 all three mixtures are above it (p < 0.01), at 0.7 none with certainty. On both the best mixture is one with pachinko. No topic model alone beats the language model with certainty.
+A document's own mixture does better than the mean of its authors', which is why it is the default. Averaging chains word by word is at least as good as averaging products, but for author-topic on CACM. For known items
+mixtures are between {below:.3f} below the language model and {above:.3f} above it, and BM25 does best on the short texts, which mu = 1000 smooths a lot.
 
 All of this is with the papers' mu = 1000. topoi's own defaults were [chosen](mixture-weight.md) on half of these queries and other questions, and judged on the other half.
 """

@@ -127,7 +127,7 @@ def page(rows: list[dict[str, Any]], n_folds: int, seed: int) -> str:
         "",
         *table(named, models, kinds, lambda row: row["coverage_within_half_a_percent"], 2),
         "",
-        "CRPS of the shares, × 1000; the lower, the better. Every model is scored in its own topics, which have the same start but are not the same.",
+        "CRPS (continuous ranked probability score) of the shares, × 1000; lower is better. Every model is scored in its own topics, which have the same start but are not the same.",
         "",
         *table(named, models, kinds, lambda row: 1000 * row["crps"], 1),
         "",
@@ -174,7 +174,7 @@ def _seconds(rows: list[dict[str, Any]], name: str) -> float:
 def chart(rows: list[dict[str, Any]]) -> str:
     """Perplexity against words seen, whole presidents left out."""
     lines = {}
-    for name in ("LDA", BEST, "KTM"):
+    for name in ("LDA", BEST, "KTM", "DMR as in the paper"):
         lines[name] = [
             (float(n), float(np.mean(values(rows, "presidents", name, lambda row, n=n: row["perplexity"][str(n)]))))
             for n in OBSERVED

@@ -87,7 +87,11 @@ def perform(one: Study) -> dict[str, Any]:
         "shown": found.shown,
         "processor_seconds": None if one.page else round(time.process_time() - begin, 1),
     }
-    (OUT / f"{one.name}.json").write_text(json.dumps(row, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return _keep(one.name, row)
+
+
+def _keep(name: str, row: dict[str, Any]) -> dict[str, Any]:
+    (OUT / f"{name}.json").write_text(json.dumps(row, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return row
 
 
@@ -95,3 +99,11 @@ def found_before(name: str) -> dict[str, Any] | None:
     """The numbers of the last run, or None."""
     path = OUT / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def with_quotations(one: Study) -> dict[str, Any] | None:
+    """The numbers of the last run beside what is quoted from the paper now, or None."""
+    row = found_before(one.name)
+    if row is None or row["paper"] == one.theirs:
+        return row
+    return _keep(one.name, row | {"paper": one.theirs})
