@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 SPREAD = --numprocesses $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)') --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-machines lint docs notebooks bench bench-scale study studies clean
+.PHONY: help demo test test-slow test-machines lint docs notebooks bench bench-scale bench-docs study studies clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 20
@@ -44,10 +44,13 @@ bench: $(VENV)/.with-bench ## measure speed and quality against other packages
 bench-scale: $(VENV)/.with-bench ## measure the cost of a sweep against tokens, topics and workers
 	$(BIN)/python -m benchmarks.scale
 
+bench-docs: $(VENV)/.with-bench ## run the benchmarks behind the manual's tables, and write these: two hours
+	$(BIN)/python -m benchmarks.record
+
 study: $(VENV)/.with-bench ## make one figure or table of a paper again: make study NAME=at09-fig4
 	@$(BIN)/python -m studies.papers $(if $(NAME),$(NAME),--list)
 
-studies: $(VENV)/.with-bench ## make all of them, one after the other; takes an hour or two
+studies: $(VENV)/.with-bench ## make all that have no page of their own, one after the other
 	$(BIN)/python -m studies.papers --all
 
 clean: ## remove the environment, the caches and what was built

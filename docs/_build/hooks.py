@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
 
 from reference import described  # noqa: E402
+from summary import summary  # noqa: E402
 
 # Files of the repository that are pages of the manual, too: source, and place in the manual.
 ELSEWHERE = {
@@ -33,8 +34,19 @@ NOTEBOOKS = {
     path.relative_to(ROOT).as_posix(): f"how-to/{path.name}"
     for path in (ROOT / "examples" / "notebooks").glob("*.ipynb")
 }
+# The browser's fonts, which the manual is set in, too.
+FONTS = ROOT / "src" / "topoi" / "web" / "static" / "fonts"
 _SOURCE = {place: source for source, place in ELSEWHERE.items()}
+# How much pages count in the search: most those for people with a question, least what changed long ago.
+WEIGHTS = {
+    **dict.fromkeys(("tutorial.md", "tour.md", "choosing.md", "how-to/", "questions.md", "evaluation.md"), 2.0),
+    **dict.fromkeys(("studies/", "changelog.md", "developer/", "benchmarks.md", "correctness.md"), 0.5),
+    "developer/before-0.1.md": 0.1,
+}
+_HEAVIEST = sorted(WEIGHTS, key=len, reverse=True)
 _LINK = re.compile(r"(?<!\!)\[(?P<text>[^\]\[]*)\]\((?P<to>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
+_PROMPT = re.compile(r'<span class="gp">([^<]*)</span>')
+_PICTURE = re.compile(r'<img [^>]*src="(?P<path>[^"]*)\.png"[^>]*>')
 _FETCHED = re.compile(
     r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>", re.IGNORECASE
 )
@@ -46,21 +58,43 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages and the notebooks that live outside docs/."""
+    """Add the pages, the notebooks and the fonts that live outside docs/."""
     for source, place in (ELSEWHERE | NOTEBOOKS).items():
         files.append(File.generated(config, place, content=(ROOT / source).read_text(encoding="utf-8")))
+    for font in sorted(FONTS.iterdir()):
+        files.append(File.generated(config, f"assets/fonts/{font.name}", abs_src_path=str(font)))
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """Make links right that lead out of docs/, or stand in a page from elsewhere.
 
     A file that is no page of the manual is named instead of linked.
     """
     place = page.file.src_uri
+    page.meta.setdefault("description", summary(markdown) or config.site_description)
+    page.meta.setdefault("search", {"boost": next((WEIGHTS[to] for to in _HEAVIEST if place.startswith(to)), 1.0)})
     if place.startswith("reference/"):
         return described(markdown)
     return redirected(markdown, _SOURCE.get(place, f"docs/{place}"), place)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Leave prompts of a terminal and of Python to the style sheet, so that they are not copied with what follows them.
+
+    Pictures that exist in dark, too, are shown so in the dark.
+    """
+    html = _PROMPT.sub(lambda match: f'<span class="gp" data-prompt="{match[1]}"></span>', html)
+    return _PICTURE.sub(in_both_schemes, html)
+
+
+def in_both_schemes(match: re.Match[str]) -> str:
+    """A picture, and beside it the one for the dark."""
+    name = posixpath.basename(match["path"])
+    if not (ROOT / "docs" / f"{name}-dark.png").exists():
+        return match[0]
+    dark = match[0].replace(f"{match['path']}.png", f"{match['path']}-dark.png#only-dark")
+    return match[0].replace(f"{match['path']}.png", f"{match['path']}.png#only-light") + dark
 
 
 def redirected(markdown: str, source: str, place: str) -> str:

@@ -32,15 +32,13 @@ def directives(markdown: str) -> list[str]:
 
 
 def find(name: str) -> Any:
-    """The object of a dotted name."""
-    parts = name.split(".")
-    for n in range(len(parts), 0, -1):
-        try:
-            module = importlib.import_module(".".join(parts[:n]))
-        except ModuleNotFoundError:
-            continue
-        return functools.reduce(getattr, parts[n:], module)
-    raise ModuleNotFoundError(name)
+    """The object of a dotted name: what a package has under it, before its module of the same name."""
+    first, *rest = name.split(".")
+    found, place = importlib.import_module(first), first
+    for part in rest:
+        place = f"{place}.{part}"
+        found = getattr(found, part) if hasattr(found, part) else importlib.import_module(place)
+    return found
 
 
 def description(name: str, seen: set[int]) -> Iterator[str]:
