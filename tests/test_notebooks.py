@@ -87,7 +87,8 @@ def test_tables_are_those_of_a_run(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     n_compared = 0
     for cell, value in run_cells(read(path), cut=False):
-        stored = [output["data"]["text/html"] for output in cell["outputs"] if "text/html" in output.get("data", {})]
+        results = [output["data"] for output in cell["outputs"] if output["output_type"] == "execute_result"]
+        stored = [data["text/html"] for data in results if "text/html" in data]
         if stored:
             bundle = getattr(value, "_repr_mimebundle_", lambda: {})()
             shown = bundle.get("text/html") or value._repr_html_()
