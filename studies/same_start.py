@@ -159,6 +159,11 @@ def fit_of(model: Any, corpus: topoi.Corpus, shares: Array) -> float:
     return float(np.exp(-log_p.sum() / corpus.n_tokens))
 
 
+def before_words(model: Any, corpus: topoi.Corpus) -> float:
+    """The perplexity of documents of which the model knows the metadata alone."""
+    return float(topoi.evaluation.completion_curve(model, corpus, (0,), average="tokens")["perplexity"].item())
+
+
 def measured(model: Any, train: topoi.Corpus, test: topoi.Corpus, observed: tuple[int, ...]) -> dict[str, Any]:
     """Everything that is reported of a fitted model."""
     curve = topoi.evaluation.completion_curve(model, test, observed, average="tokens")
@@ -168,6 +173,7 @@ def measured(model: Any, train: topoi.Corpus, test: topoi.Corpus, observed: tupl
         "perplexity": dict(zip(map(str, observed), curve["perplexity"].tolist(), strict=True)),
         "own_words": fit_of(model, test, seen),
         "training": fit_of(model, train, smoothed(counts)),
+        "training_from_metadata": before_words(model, train),
         "coverage": topoi.evaluation.coverage(draws, seen),
         "coverage_within_half_a_percent": topoi.evaluation.coverage(draws, seen, slack=0.005),
         "crps": float(topoi.evaluation.crps(draws, seen).mean()),
