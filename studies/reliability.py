@@ -155,32 +155,32 @@ _PARTS = ("texts", "words", "topics")
 HEAD = """# How far to trust a number
 
 topoi puts a probability or an interval beside nearly every answer. This page says how far you can rely on them. An answer with a probability of 80 % should be right eight times in ten, an interval of 90 % should hold the truth nine times in ten, and a
-test at 5 % should give a false alarm once in twenty. Where they do not, the page says by how much, so that you can allow for it.
+test at 5 % should give a false alarm once in twenty. Where this is not so, the page says by how much, so that you can allow for it.
 
-In the pictures, answers whose probabilities are exactly right would lie on the dashed line. *Stated* is the mean probability that topoi gave, *right* how often it was right, and *gap* the second less the first: below zero it was too sure. *Distance* is the mean size of the gap over the bins of the picture. Errors are standard errors over documents.
+In the pictures, answers whose probabilities are exactly right would lie on the dashed line. *Stated* is the mean probability that topoi gave to its answers, *right* is how often they were right, and *gap* is *right* less *stated*: if it is below zero, topoi was too sure. *Distance* is the mean size of the gap over the bins of the picture. Errors are standard errors over documents.
 
-Made by
+The numbers of the first three sections were made by
 
     TOPOI_DATA=folder python -m studies.reliability
 
-with {documents} held-out documents of each collection and {sweeps} sweeps, everything else by default ({seconds:,} seconds of the processor). All numbers: [reliability.json](studies/reliability.json).
+with {documents} held-out documents of each collection and {sweeps} sweeps, everything else by default ({seconds:,} seconds of processor time). All numbers: [reliability.json](studies/reliability.json).
 """
 _TITLES = {
     "texts": (
         "Who wrote a text",
-        "`topoi.likely_authors` and the browser's page for pasted texts: the author named first, among all that the model knows, for held-out documents of one author. The probabilities are calibrated on training documents that the model is made to "
+        "These are answers of `topoi.likely_authors`, which the browser's page for pasted texts shows, too: the author named first, among all that the model knows, for held-out documents of one author. The probabilities are calibrated on training documents that the model is made to "
         "forget ([how](authorship.md)). They assume that one of the known authors wrote the text.",
         "the author named first",
     ),
     "words": (
         "Who wrote which word",
-        "`topoi.label_words` with two candidates: two held-out documents of different authors, one after the other, as one text. A word alone says little about who wrote it, and the model does not know that authors take turns by passages, not by words: "
-        "it takes its guess about one word as evidence for the next, and so tends to be too sure; the table says by how much.",
+        "These are answers of `topoi.label_words` with two candidates: two held-out documents of different authors were joined into one text. A word alone says little about who wrote it, and the model does not know that authors take turns by passages, not by words. "
+        "It takes its guess about one word as evidence for the next, and so tends to be too sure. The table says by how much.",
         "the likelier of two",
     ),
     "topics": (
         "Which topic a word has",
-        "The colour of a word. Nobody knows the right topic of a word in a real text, so texts are drawn from the topics of a fitted LDA. This checks the sampler and its defaults (20 sweeps to begin with, "
+        "This is what the colour of a word shows. Nobody knows the right topic of a word in a real text, so texts are drawn from the topics of a fitted LDA. This checks the sampler and its defaults (20 sweeps to begin with, "
         "20 samples), not whether topics make sense.",
         "the likeliest topic",
     ),
@@ -258,16 +258,17 @@ def write(found: dict[str, Any]) -> None:
         parts += [f"## {title}\n", text + "\n", f"![{alt}](studies/{name})\n", "\n".join(_table(found[part])) + "\n"]
     parts += [
         "## What intervals hold\n",
-        "Simulated collections, whose shares are known ([which intervals these are, and the command](groups.md#what-the-intervals-hold)). Before each colon the number of documents or words, after it how often the interval held the truth:\n",
+        "These were counted on simulated collections, whose true shares are known ([which intervals these are, and the command](groups.md#what-the-intervals-hold)). Before each colon stands the number of documents or words, after it how often the interval held the truth:\n",
         "\n".join(_intervals()) + "\n",
-        f"The lowest number is {_lowest():.0f}. With much evidence intervals are too narrow, since they take the topics themselves as known; with little evidence some hold the truth more often than they promise. If an interval must hold, fit several chains and compare.\n",
+        f"The lowest number of the table is {_lowest():.0f}. With much evidence intervals are too narrow, since they take the topics themselves as known; with little evidence some hold the truth more often than they promise. If much depends on an interval, fit several chains and compare.\n",
         "## How often a test gives a false alarm\n",
-        "Two groups that do not differ in their topics: how many tests of a hundred had a p-value below 5, 1 and 0.1 % all the same, which should be 5, 1 and 0.1 ([the tests, and the command](groups.md)):\n",
+        "Pairs of groups that do not differ in their topics were tested. The table says in how many tests of a hundred the p-value was below 5, 1 and 0.1 % all the same; it should be 5, 1 and 0.1 ([the tests, and the command](groups.md)):\n",
         "\n".join(_levels()) + "\n",
         "## Where to read on\n",
+        "* Some intervals are counted on the pages of their models: those of [coefficients](dmr.md#how-often-intervals-hold-the-truth) and of [correlations](ctm.md#what-the-numbers-mean), and the [bands of kernel topic models](kernel-topics.md#whether-a-fit-ends-in-time). They hold the truth less often than they promise.\n"
         "* Held-out likelihoods have standard errors, and a rule that says when these cannot be trusted: [evaluation](evaluation.md).\n"
         "* Topics differ from run to run: [how many are found again](studies/papers/at09.md#at09-fig5), and how [labels](labels.md) keep up with them.\n"
-        "* Namesakes and odd papers are a list to look through, not a verdict: [how often the list is right](studies/namesakes.md).\n"
+        "* Lists of namesakes and odd papers are for looking through, not verdicts: [how often such a list is right](studies/namesakes.md).\n"
         "* How we know that the samplers themselves are right: [correctness](correctness.md).",
     ]
     PAGE.write_text("\n".join(parts) + "\n", encoding="utf-8")
