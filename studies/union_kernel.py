@@ -138,6 +138,10 @@ def page(rows: list[dict[str, Any]], n_folds: int, seed: int) -> str:
         "The paper's figure 6 compares models by this number. A speech has 3,300 words on average: given all of them the prior of its ten shares hardly matters,",
         "whatever it is, and the number shows how well ten topics fit, not what metadata are worth.",
         "",
+        "The same speeches if no word of them counts, only the shares that the model predicts from year and president (it was fitted to these speeches):",
+        "",
+        *table(named, models, kinds, lambda row: row["training_from_metadata"], 0),
+        "",
         "Seconds of processor time for a fit, all splits: "
         + "; ".join(f"{name} {_seconds(named, name):.0f}" for name in models)
         + ".",
