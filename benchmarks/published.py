@@ -158,6 +158,7 @@ ALONE: dict[str, Callable[[Kept], str]] = {
         "groups",
         {"group": "years", "seconds": "CPU s|.1f", "clear": "topics that differ clearly", "n_topics": "of"},
     ),
+    "store": one("steps", {"step": "step", "cpu": "CPU s|.3g", "seconds": "s|.2g", "size": "MB|,.0f"}),
     "questions": one("questions", {"question": "question", "seconds": "CPU s|.2f"}),
     "search": search,
     "browser": browser,
@@ -191,6 +192,19 @@ BLOCKS: dict[str, Block] = {name: Block((name,), text) for name, text in ALONE.i
     "hdp": Block(("hdp", "hdp-hundred"), hdp),
     "inference-distance": Block(("inference",), inference_distance),
     "on-disk": Block(("on-disk", "on-disk-text"), on_disk),
+    "coherence": Block(
+        ("judging",),
+        one(
+            "coherence",
+            {"measure": "measure", "topoi": "topoi|.4f", "gensim": "gensim|.4f", "seconds": "topoi, CPU s|.3f"}
+            | {"theirs": "gensim, CPU s|.1f"},
+            peers=("gensim",),
+        ),
+    ),
+    "topic-numbers": Block(
+        ("judging",),
+        one("sizes", {"n_topics": "topics|,", "perplexity": "perplexity|,.0f", "chosen": "recommended"}),
+    ),
     "saving": Block(("saving", "saving-ten"), saving),
     "editing": Block(("editing", "editing-acl"), editing),
     "readme": Block(("speed",), readme),

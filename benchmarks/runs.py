@@ -101,6 +101,8 @@ RUNS = {
     "editing-acl": Run(
         "benchmarks.editing acl-abstracts -k 300 -i 30 -j 2", "benchmarks.editing cranfield -k 10 -i 10 -j 2"
     ),
+    "store": Run("benchmarks.store acl.topoi", "benchmarks.store acl.topoi"),
+    "judging": Run("benchmarks.judging", "benchmarks.judging --corpus cranfield --topics 5 --sizes 2 5 --sweeps 20"),
     "reading": Run("benchmarks.corpus acl-abstracts.jsonl.gz", "benchmarks.corpus cranfield.jsonl.gz --rounds 1"),
     "groups": Run(
         "benchmarks.groups acl.topoi --by year 2020.. 2010..2019 2000..2009 ..1999 2001..2002",
