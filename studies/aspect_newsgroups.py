@@ -530,8 +530,8 @@ which anybody can have; *at the subjects* is the mean words of the true subjects
 
 {starts}
 
-**A random start is the reason why aspects are not subjects.** Begun at the subjects, EM stays near them (correlation {paper_subjects_match:.2f} and {articles_subjects_match:.2f}), and its evidence is higher by {paper_subjects_gain} nats (posts) and {articles_subjects_gain} (articles): so the model does prefer them, and EM does not find them from a random start.
-From sampled topics it gets as high ({paper_topics_gain} and {articles_topics_gain} nats above the random start) and about half of the way to the subjects.
+**A random start ends far below what there is to find.** Begun at the subjects, EM stays near them (correlation {paper_subjects_match:.2f} and {articles_subjects_match:.2f}), and its evidence is higher by {paper_subjects_gain} nats (posts) and {articles_subjects_gain} (articles); from a random start EM never gets there.
+From sampled topics it gets as high ({paper_topics_gain} and {articles_topics_gain} nats above the random start) with aspects that are nearer to the subjects, but only about half of the way. So the evidence does not single out the subjects either: it is the poor maximum that keeps EM from anything like them.
 
 Articles from sampled topics, first collection, EP:
 
