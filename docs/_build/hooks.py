@@ -101,12 +101,14 @@ def long_columns_marked(match: re.Match[str]) -> str:
 
 
 def in_both_schemes(match: re.Match[str]) -> str:
-    """A picture, and beside it the one for the dark."""
-    name = posixpath.basename(match["path"])
-    if not (ROOT / "docs" / f"{name}-dark.png").exists():
-        return match[0]
-    dark = match[0].replace(f"{match['path']}.png", f"{match['path']}-dark.png#only-dark")
-    return match[0].replace(f"{match['path']}.png", f"{match['path']}.png#only-light") + dark
+    """A picture that leads to itself in full size, and beside it the one for the dark."""
+
+    def shown(file: str) -> str:
+        return f'<a href="{file}">{match[0].replace(match["path"] + ".png", file)}</a>'
+
+    if not (ROOT / "docs" / f"{posixpath.basename(match['path'])}-dark.png").exists():
+        return shown(f"{match['path']}.png")
+    return shown(f"{match['path']}.png#only-light") + shown(f"{match['path']}-dark.png#only-dark")
 
 
 def redirected(markdown: str, source: str, place: str) -> str:
