@@ -95,7 +95,9 @@ def on_page_content(html: str, **_: Any) -> str:
 def long_columns_marked(match: re.Match[str]) -> str:
     """A table whose headings have the class "long" where a cell below has a long text."""
     rows = [_CELL.findall(row) for row in match[0].split("</tr>")]
-    longest = [max(len(re.sub("<[^>]*>", "", cell)) for cell in column) for column in zip(*filter(None, rows), strict=True)]
+    longest = [
+        max(len(re.sub("<[^>]*>", "", cell)) for cell in column) for column in zip(*filter(None, rows), strict=True)
+    ]
     column = iter(longest)
     return re.sub("<th\\b", lambda th: '<th class="long"' if next(column) > _LONG_CELL else th[0], match[0])
 
