@@ -215,7 +215,7 @@ def page(result: dict[str, Any]) -> str:
     for kind, what in QUERIES.items():
         of = result["measured"][kind]
         parts.append(
-            f"### Queries: {what}, {result[f'{kind} words']:,.0f} known words on average\n\n{table(of['labelled'])}\n\n"
+            f"## Queries: {what}, {result[f'{kind} words']:,.0f} known words on average\n\n{table(of['labelled'])}\n\n"
             f"![{what}]({NAME}-{kind}.svg)"
         )
         parts.append(f"The same among all papers:\n\n{table(of['all'])}")

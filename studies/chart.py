@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 # Of lines and of the names beside them, at least 4.5:1 on the manual's light and dark ground.
-_COLOURS = ("#2f66b0", "#b5452e", "#2a7a48", "#7d50a6", "#80622f", "#1f7a87", "#a83a70", "#5d6470")
+COLOURS = ("#2f66b0", "#b5452e", "#2a7a48", "#7d50a6", "#80622f", "#1f7a87", "#a83a70", "#5d6470")
 _DARK = ("#7fabe8", "#ec8c76", "#74c794", "#bd9ae0", "#cfb07a", "#6cc3d0", "#e58ab8", "#a9b0bc")
 # Points of a line that each have their x written below; of longer lines round numbers are.
 _MOST_TICKS = 12
@@ -36,7 +36,7 @@ def line_chart(
     ``marks`` are upright dotted lines at their x, named inside the picture, in the colour of the line that ``alike`` has for them.
     """
     alike, marks = alike or {}, marks or {}
-    own = {name: i % len(_COLOURS) for i, name in enumerate(name for name in series if name not in alike)}
+    own = {name: i % len(COLOURS) for i, name in enumerate(name for name in series if name not in alike)}
     hue = {name: own[alike.get(name, name)] for name in series}
 
     def along(x: float) -> float:
@@ -61,7 +61,7 @@ def line_chart(
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="system-ui, sans-serif" '
-        f'font-size="13">{_style()}'
+        f'font-size="13">{style()}'
     ]
     first_x, first_y = next(iter(series.values()))[0]
     for i in range(round((high_y - low_y) / step) + 1):
@@ -110,7 +110,7 @@ def matrix_picture(values: ArrayLike, rows: str, columns: str, what: str, ticks:
     size, left, top, key = 400, 64, 40, 520
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {top + size + 32}" font-family="system-ui, sans-serif" '
-        f'font-size="13">{_style()}',
+        f'font-size="13">{style()}',
         cells(values, f'x="{left}" y="{top}" width="{size}" height="{size}"'),
         cells(np.linspace(ticks[-1], ticks[0], 200)[:, None], f'x="{key}" y="{top}" width="18" height="{size}"'),
         f'<text x="{left}" y="{top - 12}">{rows} (down) and {columns} (across)</text>',
@@ -122,7 +122,7 @@ def matrix_picture(values: ArrayLike, rows: str, columns: str, what: str, ticks:
     return "\n".join([*parts, "</svg>\n"])
 
 
-def _style() -> str:
+def style() -> str:
     """Colours of text, grid, lines and names, in light and in dark."""
 
     def hues(colours: Sequence[str]) -> str:
@@ -130,7 +130,7 @@ def _style() -> str:
 
     return (
         "<style>text{fill:#4a463f}line{stroke:#e4dfd5}polyline{fill:none;stroke-width:2;stroke-linejoin:round}"
-        f"{hues(_COLOURS)}@media(prefers-color-scheme:dark){{text{{fill:#bdb6aa}}line{{stroke:#35322d}}{hues(_DARK)}}}</style>"
+        f"{hues(COLOURS)}@media(prefers-color-scheme:dark){{text{{fill:#bdb6aa}}line{{stroke:#35322d}}{hues(_DARK)}}}</style>"
     )
 
 

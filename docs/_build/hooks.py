@@ -47,6 +47,10 @@ _HEAVIEST = sorted(WEIGHTS, key=len, reverse=True)
 _LINK = re.compile(r"(?<!\!)\[(?P<text>[^\]\[]*)\]\((?P<to>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 _PROMPT = re.compile(r'<span class="gp">([^<]*)</span>')
 _PICTURE = re.compile(r'<img [^>]*src="(?P<path>[^"]*)\.png"[^>]*>')
+_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+_CELL = re.compile(r"<t[hd](?:\s[^>]*)?>(.*?)</t[hd]>", re.DOTALL)
+# Letters of a cell above which its column is wide on a phone, too, where the table is pushed aside.
+_LONG_CELL = 100
 _FETCHED = re.compile(
     r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>", re.IGNORECASE
 )
@@ -82,19 +86,31 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
 def on_page_content(html: str, **_: Any) -> str:
     """Leave prompts of a terminal and of Python to the style sheet, so that they are not copied with what follows them.
 
-    Pictures that exist in dark, too, are shown so in the dark.
+    Pictures that exist in dark, too, are shown so in the dark. Columns of long texts are marked.
     """
     html = _PROMPT.sub(lambda match: f'<span class="gp" data-prompt="{match[1]}"></span>', html)
-    return _PICTURE.sub(in_both_schemes, html)
+    return _TABLE.sub(long_columns_marked, _PICTURE.sub(in_both_schemes, html))
+
+
+def long_columns_marked(match: re.Match[str]) -> str:
+    """A table whose headings have the class "long" where a cell below has a long text."""
+    rows = [_CELL.findall(row) for row in match[0].split("</tr>")]
+    longest = [
+        max(len(re.sub("<[^>]*>", "", cell)) for cell in column) for column in zip(*filter(None, rows), strict=True)
+    ]
+    column = iter(longest)
+    return re.sub("<th\\b", lambda th: '<th class="long"' if next(column) > _LONG_CELL else th[0], match[0])
 
 
 def in_both_schemes(match: re.Match[str]) -> str:
-    """A picture, and beside it the one for the dark."""
-    name = posixpath.basename(match["path"])
-    if not (ROOT / "docs" / f"{name}-dark.png").exists():
-        return match[0]
-    dark = match[0].replace(f"{match['path']}.png", f"{match['path']}-dark.png#only-dark")
-    return match[0].replace(f"{match['path']}.png", f"{match['path']}.png#only-light") + dark
+    """A picture that leads to itself in full size, and beside it the one for the dark."""
+
+    def shown(file: str) -> str:
+        return f'<a href="{file}">{match[0].replace(match["path"] + ".png", file)}</a>'
+
+    if not (ROOT / "docs" / f"{posixpath.basename(match['path'])}-dark.png").exists():
+        return shown(f"{match['path']}.png")
+    return shown(f"{match['path']}.png#only-light") + shown(f"{match['path']}-dark.png#only-dark")
 
 
 def redirected(markdown: str, source: str, place: str) -> str:

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 import topoi
-from studies.chart import line_chart
+from studies.chart import COLOURS, line_chart, style
 from studies.papers.result import Found, study
 from topoi.retrieval.judged import read_judgements, read_queries
 from topoi.retrieval.measures import measure_run, search_run
 
 SWEEPS = 500
-COLOURS = ("#3b6fb6", "#c8553d", "#3c8d5a", "#8a5fb0")
 QUIET: dict[str, Any] = {"random_state": 0, "progress": False}
 
 
@@ -92,23 +91,23 @@ def structure_chart(children: dict[str, dict[str, float]]) -> str:
     middle = {text: 25 + 30 * i for i, text in enumerate(below)}
     lines, circles, numbers = [], [], dict.fromkeys(below, "")
     for i, (node, own) in enumerate(children.items()):
-        y, colour = (i + 0.5) * height / len(children), COLOURS[i % len(COLOURS)]
-        circles.append(f'<circle cx="50" cy="{y:.1f}" r="36" fill="{colour}"/>')
+        y, hue = (i + 0.5) * height / len(children), i % len(COLOURS)
+        circles.append(f'<circle cx="50" cy="{y:.1f}" r="36" fill="{COLOURS[hue]}"/>')
         circles.append(f'<text x="50" y="{y + 4:.1f}" text-anchor="middle" style="fill:#fff">{node}</text>')
         for text, alpha in own.items():
             thick = max(4 * alpha / most, 0.7)
             lines.append(
-                f'<line x1="50" y1="{y:.1f}" x2="260" y2="{middle[text]}" stroke="{colour}" stroke-width="{thick:.1f}"/>'
+                f'<line x1="50" y1="{y:.1f}" x2="260" y2="{middle[text]}" class="l{hue}" stroke-width="{thick:.1f}"/>'
             )
-            numbers[text] += f'<tspan dx="8" style="fill:{colour}">{alpha:.2f}</tspan>'
+            numbers[text] += f'<tspan dx="8" class="n{hue}">{alpha:.2f}</tspan>'
     boxes = [
-        f'<rect x="260" y="{y - 12}" width="594" height="24" rx="3"/><text x="268" y="{y + 4}">{text}</text>'
-        f'<text x="838" y="{y + 4}" text-anchor="end">{numbers[text]}</text>'
+        f'<rect x="260" y="{y - 12}" width="514" height="24" rx="3"/><text x="268" y="{y + 4}">{text}</text>'
+        f'<text x="758" y="{y + 4}" text-anchor="end">{numbers[text]}</text>'
         for text, y in middle.items()
     ]
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}" font-family="system-ui, sans-serif" font-size="13">'
-        "<style>text{fill:#333}rect{fill:none;stroke:#888}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {height}" font-family="system-ui, sans-serif" font-size="13">'
+        f"{style()}<style>rect{{fill:none;stroke:#888}}</style>"
     )
     return "\n".join([head, *lines, *circles, *boxes, "</svg>\n"])
 
