@@ -16,6 +16,7 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
 
+from formulas import typeset  # noqa: E402
 from reference import described  # noqa: E402
 from summary import summary  # noqa: E402
 
@@ -83,11 +84,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     return redirected(markdown, _SOURCE.get(place, f"docs/{place}"), place)
 
 
-def on_page_content(html: str, **_: Any) -> str:
+def on_page_content(html: str, page: Page, **_: Any) -> str:
     """Leave prompts of a terminal and of Python to the style sheet, so that they are not copied with what follows them.
 
-    Pictures that exist in dark, too, are shown so in the dark. Columns of long texts are marked.
+    Pictures that exist in dark, too, are shown so in the dark. Columns of long texts are marked, and formulas typeset.
     """
+    if not page.file.src_uri.startswith("reference/"):
+        html = typeset(html)
     html = _PROMPT.sub(lambda match: f'<span class="gp" data-prompt="{match[1]}"></span>', html)
     return _TABLE.sub(long_columns_marked, _PICTURE.sub(in_both_schemes, html))
 
