@@ -331,7 +331,8 @@ def perplexity_by_sweeps() -> Found:
         "As in the paper, the probability of a whole document is averaged over the ten samples, and the perplexity is the mean of the documents' perplexities. "
         "Averaged word by word, which the paper does not do, ten samples gain more: a document's words then need not agree on one sample. "
         f"The curves are compared from ten sweeps on; three of the ten chains are drawn. They end at {end} sweeps, the paper's main curve at 2,000. "
-        "Until 19 November 2026 this used the abstracts of the same papers, on which a single chain hardly falls and the average was level after 50 sweeps (also *reproduced*). "
+        + ("The average is level sooner than in the paper, and single chains do not fall any more from then on. " if flat < 20 else "")
+        + "Until 19 November 2026 this used the abstracts of the same papers, with the same rule; the average was level after 50 sweeps (*reproduced*). "
         "*Reproduced* needs an average below every chain that stays within 2 % of its last value after 20 to 150 sweeps.",
         "![Perplexity against sweeps](at09-fig4.svg)",
         {"at09-fig4": chart},

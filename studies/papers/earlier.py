@@ -47,7 +47,7 @@ def _glued() -> Found:
         f"The claim has three parts, each judged in new papers: at least 69 % of the words are right; of the words that the model is sure of, at least 89 %; and in whole sentences, at least three points more than of single words. "
         f"What holds: {', '.join(said[0]) or 'none'}. What does not: {', '.join(said[1]) or 'none'}. *Reproduced* needs all three, *partly* one. "
         "The paper expects the third without showing it. "
-        f"The longer abstract alone would do as well as the single words: {longer[0]:.0f} % are right if every word goes to its author. "
+        f"{longer[0]:.0f} % would be right if every word went to the author of the longer abstract. "
         "The pair is one of the paper's choice. It is shown as an example of new documents, but the paper does not say that the two abstracts were kept from the model; on papers that the model was fitted to, all three parts hold here. "
         "Abstracts of computational linguistics stand in for CiteSeer's. "
         "The rule was another until 19 November 2026: it asked for 69 % of the words in new papers, and for *partly* three points more than the longer abstract gives. Neither held (*not reproduced*).",
