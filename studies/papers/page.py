@@ -14,7 +14,8 @@ Each figure and table of experiments in the papers behind topoi: what it claims,
 Some of the papers' collections are not available (CiteSeer, Enron's mail as the authors cleaned it, TREC, Rexa); a similar one then takes their place, and the page says which.
 
 A verdict is about what the paper *claims*, not about digits: *reproduced* if it holds here, *partly* if some of it does, *not reproduced* if it does not, with the likely reason. The program decides by a rule, which is said with each figure; if it names only what *reproduced* needs, anything less is *partly*.
-Where a paper shows examples of its choice, the rule is ours, and is often a low bar; what a reader sees in the topics is not judged.
+Where a paper shows examples of its choice, the rule is ours, and is often a low bar; only for the NIPS figures of AT09 are its printed words and names looked for. What a reader sees in the topics is not judged.
+A rule or a setting that was changed after its outcome was known is given with the old one and its verdict.
 
     make study NAME=at09-fig4          one of them
     make studies                       all without a page of their own: about {minutes} minutes of processor time

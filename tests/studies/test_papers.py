@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from studies.papers import __main__ as command
 from studies.papers import page, result
+from studies.papers.author_topic import PRINTED_AUTHORS, PRINTED_TOPICS, nearest_in_size, nearest_topics
 from studies.papers.kernel import _half_width, two_bases
 from studies.papers.pachinko import structure_chart
 from studies.papers.result import STUDIES_BY_NAME, VERDICTS, Found, perform, study
+
+import topoi
 
 WANTED = {
     "at09": ["fig1", "fig2", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig11", "fig12", "table2"],
@@ -122,3 +125,25 @@ def test_bridge_is_near_in_the_softmax_basis() -> None:
 def test_half_width_of_a_peak() -> None:
     shares = np.array([[0.1, 0.5], [0.6, 0.5], [0.9, 0.5], [0.2, 0.5]])
     assert _half_width(shares, np.array([1900, 1904, 1908, 1912])) == [5.0, 13.0]
+
+
+def test_printed_topics_have_ten_words_and_ten_authors() -> None:
+    for words, authors in PRINTED_TOPICS:
+        assert (len(set(words.split())), len(set(authors.split("; ")))) == (10, 10)
+    for topics in PRINTED_AUTHORS.values():
+        assert [len(set(words.split())) for words in topics] == [10, 10, 10, 10]
+
+
+def test_the_nearest_topic_shares_most_words_and_serves_once() -> None:
+    halves = [[f"a{i}" for i in range(10)], [f"b{i}" for i in range(10)]]
+    corpus = topoi.Corpus.from_tokens(halves * 30, authors=["Ann", "Bob"] * 30)
+    model = topoi.AuthorTopicModel(2, alpha=0.1, n_iter=100, random_state=0, progress=False).fit(corpus)
+    about_b = "b0 b1 b2 unknown"
+    first, second = nearest_topics(model, [about_b, "a0 a1 a2"])
+    assert set(model.top_words(10, topic=first)["word"]) == set(halves[1])
+    assert second == 1 - first
+    assert nearest_topics(model, [about_b, about_b]) == [first, second]
+
+
+def test_authors_are_chosen_by_their_number_of_documents_alone() -> None:
+    assert nearest_in_size(np.array([3000, 500, 510, 140, 2]), (509, 509, 132)) == [2, 1, 3]
