@@ -7,6 +7,7 @@ import topoi
 
 namesakes = pytest.importorskip("studies.namesakes", reason="the studies are not part of an installed package")
 glued = pytest.importorskip("studies.glued_abstracts")
+initials = pytest.importorskip("studies.initials")
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +79,30 @@ def test_sentences_end_with_the_first_text():
     text = "One two. Three\n\nfour five? Six"
     start = np.array([text.index(w) for w in ("One", "two", "Three", "four", "five", "Six")])
     assert np.diff(glued.sentence_numbers(text, start)).tolist() == [0, 1, 1, 0, 1]
+
+
+def test_names_are_cut_to_an_initial_and_a_surname():
+    full = ["Sabine Schulte im Walde", "José G. C. de Souza", "Jean-Luc Gauvain", "Plato", "王 明"]
+    assert [initials.initial(name) for name in full] == ["s walde", "j souza", "j gauvain", "Plato", "王 明"]
+
+
+def test_short_forms_of_a_first_name_are_one_person():
+    whose = initials.people(["Chris Manning", "Christopher D. Manning", "C. Manning", "Cindy Manning"])
+    assert len(set(whose.values())) == 2
+    assert whose["Chris Manning"] == whose["C. Manning"] == "Christopher D. Manning"
+
+
+def test_names_of_several_have_a_main_person_and_a_foreign_paper():
+    full = [["Ann Lee"]] * 4 + [["Amy Lee", "Bob Ray"], ["Ann Lee", "Amy Lee"]] + [["Bob Ray"]] * 5
+    (only,) = initials.names_of_several(full, 5, 10)
+    assert (only.name, only.main) == ("a lee", "Ann Lee")
+    assert only.documents.tolist() == [0, 1, 2, 3, 4, 5]
+    assert only.foreign.tolist() == [False] * 4 + [True, False]  # a paper of both is not foreign
+    assert initials.names_of_several(full, 7, 10) == []
+
+
+def test_cutting_joins_two_of_one_name_on_a_paper():
+    corpus = topoi.Corpus.from_tokens([["a"], ["b"]], authors=[["Ann Lee", "Amy Lee"], ["Bob Ray"]])
+    cut, full = initials.cut(corpus)
+    assert cut.author_lists() == [["a lee"], ["b ray"]]
+    assert sorted(full[0]) == ["Amy Lee", "Ann Lee"]
