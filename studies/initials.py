@@ -107,7 +107,7 @@ def run(sweeps: int) -> dict[str, Any]:
         if 0 < foreign.sum() < len(foreign):
             auc = roc_auc_score(foreign, frame["perplexity"])
             rows.append({
-                "name": name.name, "main": name.main, "papers": len(frame), "foreign": int(foreign.sum()),
+                "name": name.name, "papers": len(frame), "foreign": int(foreign.sum()),
                 "first": bool(foreign[0]), "in_two": bool(foreign[:2].any()), "both": bool(foreign[:2].all()), "auc": round(float(auc), 4),
             })  # fmt: skip
     return {"corpus": repr(corpus)[9:-1], "people": whole.n_authors, "sweeps": sweeps, "names": rows}
