@@ -10,7 +10,7 @@ import pytest
 from studies.papers import __main__ as command
 from studies.papers import page, result
 from studies.papers.kernel import _half_width, two_bases
-from studies.papers.pachinko import structure_chart
+from studies.papers.pachinko import _specific, structure_chart
 from studies.papers.result import STUDIES_BY_NAME, VERDICTS, Found, perform, study
 
 WANTED = {
@@ -122,3 +122,10 @@ def test_bridge_is_near_in_the_softmax_basis() -> None:
 def test_half_width_of_a_peak() -> None:
     shares = np.array([[0.1, 0.5], [0.6, 0.5], [0.9, 0.5], [0.2, 0.5]])
     assert _half_width(shares, np.array([1900, 1904, 1908, 1912])) == [5.0, 13.0]
+
+
+def test_small_topics_count_if_they_are_as_clear_as_large_ones() -> None:
+    sizes = np.arange(100.0, 40_100.0, 1000.0)  # 40 topics; the smallest tenth are the first four
+    clear = np.where(sizes > 20_000, 0.2, 0.1)
+    clear[[1, 3, 7, 15]] = 0.3
+    assert _specific(sizes, clear) == (0.2, [1, 3, 7], [1, 3])
