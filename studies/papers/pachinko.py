@@ -13,7 +13,7 @@ import numpy as np
 
 import topoi
 from studies.chart import line_chart
-from studies.nips_abstracts_likelihood import NEAR_ML, NEAR_ML_BETA, VOCABULARY
+from studies.nips_abstracts_likelihood import NEAR_ML, NEAR_ML_BETA, VOCABULARY, unseen
 from studies.papers.result import Found, study
 from topoi.retrieval.judged import read_judgements, read_queries
 from topoi.retrieval.measures import measure_run, search_run
@@ -212,11 +212,6 @@ def _bits(model: Any, test: topoi.Corpus) -> float:
     return float(topoi.evaluation.bits_per_word(known, test.doc_lengths))
 
 
-def _unseen(train: topoi.Corpus, test: topoi.Corpus) -> float:
-    """Share of the test's words that training does not have."""
-    return float(1 - np.isin(test.tokens, np.unique(train.tokens)).mean())
-
-
 @study(
     "pam-fig6", "Figure 6", "Likelihood of held-out NIPS abstracts against the number of training documents, 160 topics",
     {"with little data the worst": "CTM", "with all data the best": "PAM"}, "2,000 sweeps and 10 samples",
@@ -241,9 +236,9 @@ def by_training() -> Found:
     judged = [name for name in kinds if name != NEAR_ML]
     worst = max(judged, key=lambda name: bits[name][few])
     best = min(judged, key=lambda name: bits[name][many])
-    unseen = {n: 100 * _unseen(train.subset(np.sort(order[:n])), test) for n in (few, many)}
+    missing = {n: 100 * unseen(train.subset(np.sort(order[:n])), test) for n in (few, many)}
     chart = line_chart(
-        {name: [(float(n), b) for n, b in row.items()] for name, row in bits.items()},
+        {name: [(float(n), b) for n, b in bits[name].items()] for name in judged},
         "training documents",
         "bits per word",
     )
@@ -254,7 +249,7 @@ def by_training() -> Found:
         },
         "reproduced" if (worst, best) == ("CTM", "PAM") else "not reproduced" if worst != "CTM" and best != "PAM" else "partly",
         "CTM is sampled here under priors for covariances and topics (beta = 0.01). The paper fits both by maximum likelihood, and names overfitting as a possible reason for its results with few documents. "
-        f"The line with beta = {NEAR_ML_BETA:g} has next to no prior for the topics, and is not judged. It pays for words that training has not: {unseen[few]:.0f} % of the test's with {few} documents, {unseen[many]:.0f} % with {many:,}. "
+        f"{NEAR_ML} has next to no prior for the topics, and is neither judged nor drawn. It pays for words that training has not: {missing[few]:.0f} % of the test's with {few} documents, {missing[many]:.0f} % with {many:,}. "
         "That PAM is best with all data is read off its figures. Fewer bits are better; the paper draws the log-likelihood. One chain of 150 sweeps for each point. *Reproduced* would need both rows, *partly* one. Empirical likelihood with 1,000 samples, as in the paper ([how far to trust it](../nips-abstracts-likelihood.md#how-far-the-estimators-can-be-trusted)). "
         "Until 19 November 2026 the words were those of two abstracts or more (6,516; now as many as the paper's, as in Figure 5); the verdict was *not reproduced* (LDA worst with little data, CTM best with all).",
         "![Bits per word against training documents](pam-fig6.svg)",
