@@ -530,10 +530,10 @@ def specific_topics() -> Found:
         "reproduced" if len(small_ones) >= 4 else "partly" if len(few) >= 4 else "not reproduced",
         _large(
             f"A topic is on one subject here if its NPMI is at least the median of the twenty largest of Table 11 ({bar:.2f}). The paper says that sparse PAM is able to find *some* such topics, and shows four. "
-            f"*Reproduced* needs four among the smallest tenth, *partly* four of fewer than {SMALL_WORDS:,} words, which with so few abstracts are most sub-topics. Shown are those of the smallest tenth, at most twelve.",
+            f"*Reproduced* needs four among the smallest tenth, *partly* four of fewer than {SMALL_WORDS:,} words, which with so few abstracts are most sub-topics. Shown are those of the smallest tenth, or if there are none the smallest of all that are clear; at most twelve.",
             "the rule was a positive NPMI for eight of the twelve smallest of more than 300 words; it asked for more than the paper says. By it the verdict was *not reproduced* (1 of 12).",
         ),
-        _sized(small_ones[:12]),
+        _sized((small_ones or few)[:12]),
     )  # fmt: skip
 
 
