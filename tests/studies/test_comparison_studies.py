@@ -8,6 +8,7 @@ import topoi
 retrieval = pytest.importorskip("studies.author_retrieval", reason="the studies are not part of an installed package")
 likelihood = pytest.importorskip("studies.nips_abstracts_likelihood")
 families = pytest.importorskip("studies.family_comparison")
+newsgroups = pytest.importorskip("studies.comp5_classification")
 intervals = pytest.importorskip("studies.correlation_intervals")
 
 
@@ -37,6 +38,24 @@ def test_bits_per_word_and_their_error_over_documents():
     assert likelihood.per_word(bits, words) == (10.0, 0.0)
     rate, error = likelihood.per_word(np.array([8.0, 12.0]), np.array([1.0, 1.0]))
     assert rate == 10.0 and error == pytest.approx(2.0)  # that of a mean of two: their deviation over root two
+
+
+def test_lda_less_pam_is_over_the_splits_that_have_both():
+    runs = {f"{name}|{size}|{s}": {"empirical": bits} for size in likelihood.SIZES for s in (0, 1)
+            for name, bits in zip(likelihood.PAIR, ("-20.0 -40.0", "-10.0 -20.0"), strict=True)}  # fmt: skip
+    runs[f"{likelihood.RULE}|20|2"] = {"empirical": "-1.0"}
+    result = {"lengths": {"0": "1 2", "1": "1 2", "2": "1"}, "runs": runs}
+    assert likelihood.splits_of(result) == [0, 1]
+    rate, error = likelihood.gap(result, "empirical", 40)
+    assert (rate, error) == (pytest.approx(10 / np.log(2)), pytest.approx(0.0, abs=1e-12))
+
+
+@pytest.mark.parametrize("line", ["M" + "=]HA" * 15, "> M" + "=]HA" * 15 + "  ", '$f*TFQKF"' * 7 + "a"])
+def test_a_post_of_many_encoded_lines_is_an_encoded_file(line):
+    assert newsgroups.is_encoded("Here is my icon:\n" + f"{line}\n" * 20)
+    assert not newsgroups.is_encoded(
+        f"{line}\n" * 19 + "My first words\nof many more words than in a line of code, and with spaces\n" * 30
+    )
 
 
 def test_topics_of_another_package_are_taken_as_they_are():

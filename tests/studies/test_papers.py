@@ -11,7 +11,7 @@ from studies.papers import __main__ as command
 from studies.papers import page, result
 from studies.papers.author_topic import PRINTED_AUTHORS, PRINTED_TOPICS, nearest_in_size, nearest_topics
 from studies.papers.kernel import _half_width, two_bases
-from studies.papers.pachinko import structure_chart
+from studies.papers.pachinko import _specific, structure_chart
 from studies.papers.result import STUDIES_BY_NAME, VERDICTS, Found, perform, study
 
 import topoi
@@ -147,3 +147,10 @@ def test_the_nearest_topic_shares_most_words_and_serves_once() -> None:
 
 def test_authors_are_chosen_by_their_number_of_documents_alone() -> None:
     assert nearest_in_size(np.array([3000, 500, 510, 140, 2]), (509, 509, 132)) == [2, 1, 3]
+
+
+def test_small_topics_count_if_they_are_as_clear_as_large_ones() -> None:
+    sizes = np.arange(100.0, 40_100.0, 1000.0)  # 40 topics; the smallest tenth are the first four
+    clear = np.where(sizes > 20_000, 0.2, 0.1)
+    clear[[1, 3, 7, 15]] = 0.3
+    assert _specific(sizes, clear) == (0.2, [1, 3, 7], [1, 3])
