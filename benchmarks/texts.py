@@ -235,6 +235,16 @@ def saving(small: Kept, large: Kept) -> str:
     return shown([table(rows, columns, 1)], small, large)
 
 
+def store(run: Kept) -> str:
+    """Sizes and times of a store: processor time of what takes long, and what somebody waits for the rest."""
+    columns = {"step": "step", "cpu": "CPU s|.1f", "waited": "or ms waited|.1f", "size": "MB|,.0f"}
+    rows = [
+        dict(row) if row.get("cpu", 0.0) >= 0.1 else dict(row) | {"cpu": None, "waited": 1000 * row["seconds"]}
+        for row in run["sections"]["steps"]
+    ]
+    return shown([table(rows, columns)], run)
+
+
 def editing(papers: Kept, abstracts: Kept) -> str:
     """Edits in memory and in a store."""
     columns = {"where": "collection", "edit": "edit"}
