@@ -75,7 +75,8 @@ def _place(one: Study) -> tuple[int, int]:
 def _now(one: Study, row: dict[str, Any] | None) -> str:
     if row is None:
         return "–"
-    seconds = _seconds_of_command(one) if one.page else row["processor_seconds"]
+    told = row["ours"].get("seconds")
+    seconds = (_seconds_of_command(one) or told) if one.page else row["processor_seconds"]
     if seconds is None or (seconds == 0.0 and not one.page and not one.then):  # nothing was computed
         return "–"
     return f"{seconds:,.0f} s" if seconds >= 1 else "below 1 s"
