@@ -14,11 +14,11 @@ _PROGRAM = re.compile(r"import |topoi[. ]|python |def |&gt;&gt;&gt;|<span class"
 _BASE = r"[A-Za-zΑ-Ωα-ωµ]²?|alpha|amplitude|mean|noise|var|features"
 # θ_d, n_wk, Σ_{j≠k}, Π_named: one letter, or one of the words that stand for one, and an index of small letters.
 _INDEX = re.compile(rf"(?<![\w.])({_BASE})_(\{{[^}}<]*\}}|[a-z]{{1,3}}\d?(?![\w(])|(?<=[ΣΠ]_)[a-z]+)")
-# 2^24, e^{−x}, C^WT, (…)^n
 _GAP = re.compile(r"( {2,})")
 _SMALL = re.compile(r"<su[bp]>([^<]*)")
 # Size of indices and powers, as in the style sheet.
 SMALL = 0.78
+# 2^24, e^{−x}, C^WT, (…)^n
 _POWER = re.compile(r"(?<=[\w)\]>])\^(\{(?:[^}<]|<[^>]+>)*\}|\((?:[^()<]|<[^>]+>)*\)|\\?\w+(?:<sub>\w+</sub>)?)")
 
 
